@@ -1,0 +1,1 @@
+//! Benches of Tollgate beside its peers

@@ -1,0 +1,1 @@
+//! Window math for rate limits: state in, decision out, time is an argument

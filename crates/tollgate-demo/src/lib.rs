@@ -1,0 +1,1 @@
+//! A documentation site whose expensive paths are metered by Tollgate

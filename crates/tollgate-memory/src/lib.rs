@@ -1,0 +1,1 @@
+//! A bounded in-memory store for Tollgate

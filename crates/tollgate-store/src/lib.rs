@@ -1,0 +1,1 @@
+//! The contract between the window math and whatever keeps the counts

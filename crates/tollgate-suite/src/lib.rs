@@ -1,0 +1,1 @@
+//! What every Tollgate store owes, as cases and a differential test

@@ -1,0 +1,1 @@
+//! Who is calling: headers and a peer address in, one visitor out

@@ -1,0 +1,1 @@
+//! Rate limits and budgets for expensive endpoints: one dependency, features choose the parts
