@@ -1,1 +1,57 @@
-//! The contract between the window math and whatever keeps the counts
+//! The contract between the window math and whatever keeps the counts.
+//!
+//! A [`Store`] takes several [`Charge`]s all or nothing, settles and forgets. This crate holds that trait, the [`Key`] a count
+//! belongs to, what is asked of a store and what it answers; `tollgate-memory` and the stores on Redis implement it, and
+//! `tollgate-suite` certifies any other.
+//!
+//! It never knows a policy, a backend or HTTP.
+//!
+//! ```
+//! use tollgate_core::{Limit, Timestamp, Window};
+//! use tollgate_store::{Charge, Decisions, Key, KeyParts, Name, Take};
+//!
+//! let parts = ("docs", "203.0.113.7").into_parts();
+//! let charge = Charge::new(Key::new(Name::new("ask"), &parts), Limit::fixed(15, Window::DAY));
+//! let take = Take { charges: &[charge], now: Timestamp::from_unix_ms(1_700_000_000_000) };
+//!
+//! // What every store does with the states it finds: decide, then keep what `write` is given.
+//! let mut kept = None;
+//! let decisions = Decisions::decide(&take, [None], |_, state| kept = state)?;
+//! assert!(decisions.is_admitted() && kept.is_some());
+//! assert_eq!(decisions[0].remaining(), 14);
+//! # Ok::<(), tollgate_store::StoreError>(())
+//! ```
+//!
+//! # Four kinds of answer
+//!
+//! | what happened | how it is said |
+//! |---|---|
+//! | the request may go ahead | [`Verdict::Allow`](tollgate_core::Verdict::Allow) |
+//! | the limit is reached | [`Verdict::Deny`](tollgate_core::Verdict::Deny), never an `Err` |
+//! | the store failed or was too slow | `Err(StoreError)` |
+//! | the caller asked for nonsense | `Err(StoreError)` of the kind [`StoreErrorKind::Misuse`] |
+//!
+//! # Features
+//!
+//! `deadline` adds `Deadline`, a decorator that
+//! bounds how long a store may take, on Tokio's timer.
+
+mod charge;
+#[cfg(feature = "deadline")]
+mod deadline;
+mod decisions;
+mod error;
+mod key;
+mod name;
+mod part;
+mod store;
+
+pub use charge::{Charge, Correction, Forget, MOST_CHARGES, Settle, SettleId, Take, Target};
+#[cfg(feature = "deadline")]
+pub use deadline::{Deadline, DeadlineError};
+pub use decisions::Decisions;
+pub use error::{StoreError, StoreErrorKind};
+pub use key::Key;
+pub use name::{Name, NameError};
+pub use part::{KeyPart, KeyParts, Part, Subject};
+pub use store::Store;
