@@ -6,9 +6,9 @@ use sha2::{Digest, Sha256};
 
 /// One part of a key: a visitor, a project, a plan's number.
 ///
-/// A number is its decimal text: `Number(7)` and `Text("7")` are one part.
+/// A number is its decimal text: `Number(7)` and `Text("7")` are one part. The enum is exhaustive on purpose: anything else is
+/// text already.
 #[derive(Clone, Copy)]
-#[non_exhaustive]
 pub enum Part<'a> {
     /// Any text at all; what would be ambiguous in a key is escaped there.
     Text(&'a str),

@@ -1,0 +1,90 @@
+//! What a policy does when the store is gone.
+
+use tollgate_core::{Limit, Units};
+
+/// What a policy does with a request when the store cannot decide.
+///
+/// There is no default: whoever writes a policy says which of the two it is, an action that may go on or one that costs money.
+/// The enum is exhaustive on purpose: there is no fourth thing to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OnOutage {
+    /// Let it through without counting, and log the outage: for those who are signed in.
+    Allow,
+    /// Refuse it as unavailable: for what costs money and is open to the world.
+    Deny,
+    /// Count in the guard's local store, against a share of the quota, until the store is back.
+    ///
+    /// Nothing is reconciled afterwards. In each window of an outage one machine admits at most `⌊quota·share⌋` units of a key, on
+    /// top of what was spent before it; `m` machines together admit at most `m` times that. A share of
+    /// [`Share::one_of`]`(m)` keeps them within one quota.
+    Local(Share),
+}
+
+/// A share of a quota, more than nothing and at most all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Share {
+    parts: u32,
+    of: u32,
+}
+
+impl Share {
+    /// So many per cent, 1 to 100.
+    ///
+    /// # Panics
+    /// If it is not within 1 to 100: in a constant that is a compile error.
+    #[must_use]
+    pub const fn percent(percent: u32) -> Self {
+        assert!(percent >= 1 && percent <= 100, "a share is 1 to 100 per cent");
+        Self { parts: percent, of: 100 }
+    }
+
+    /// One part of `machines` equal ones.
+    ///
+    /// # Panics
+    /// If `machines` is 0: in a constant that is a compile error.
+    #[must_use]
+    pub const fn one_of(machines: u32) -> Self {
+        assert!(machines >= 1, "a share is one of at least 1 machine");
+        Self { parts: 1, of: machines }
+    }
+
+    /// `limit` with this share of its units, rounded down: of a bucket both what it holds and what is refilled.
+    #[must_use]
+    pub fn of(self, limit: Limit) -> Limit {
+        match limit.with_quota(self.units(limit.quota())) {
+            Limit::TokenBucket { capacity, refill, interval } => {
+                Limit::TokenBucket { capacity, refill: self.units(refill), interval }
+            }
+            window @ (Limit::FixedWindow { .. } | Limit::SlidingWindow { .. }) => window,
+        }
+    }
+
+    fn units(self, units: Units) -> Units {
+        let share = u128::from(units.get()) * u128::from(self.parts) / u128::from(self.of);
+        // At most `units`, since a share is at most all.
+        Units::saturating(u64::try_from(share).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tollgate_core::Window;
+
+    #[test]
+    fn a_share_rounds_down() {
+        let limit = Limit::fixed(15, Window::DAY);
+        for (share, quota) in [
+            (Share::percent(10), 1),
+            (Share::percent(100), 15),
+            (Share::one_of(2), 7),
+            (Share::one_of(16), 0),
+        ] {
+            assert_eq!(share.of(limit), Limit::fixed(quota, Window::DAY));
+        }
+        let bucket = Limit::bucket(100, 10, Window::SECOND);
+        assert_eq!(Share::one_of(3).of(bucket), Limit::bucket(33, 3, Window::SECOND));
+        let largest = Limit::sliding(Units::MAX.get(), Window::DAY);
+        assert_eq!(Share::percent(99).of(largest).quota().get(), 8_917_127_262_193_581);
+    }
+}
