@@ -28,7 +28,7 @@ fn write(workspace: &Workspace) -> Result {
     Ok(())
 }
 
-/// Fails when a README is not what [`write`] would make of the sources as they are now.
+/// Fails when a README is not what [`write()`] would make of the sources as they are now.
 pub(crate) fn check(workspace: &Workspace) -> Result {
     let mut stale = Vec::new();
     for package in workspace.published() {
