@@ -120,7 +120,8 @@ mod tests {
 
     #[test]
     fn a_failing_command_is_named() {
-        let error = run(&mut cargo(&["no-such-subcommand"])).unwrap_err().to_string();
+        let error = read(&mut cargo(&["no-such-subcommand"])).unwrap_err().to_string();
         assert!(error.starts_with("`cargo no-such-subcommand` failed"), "{error}");
+        assert!(error.contains("error: no such command"), "{error}");
     }
 }
