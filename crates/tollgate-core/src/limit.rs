@@ -233,7 +233,7 @@ impl Limit {
 
     /// From then on `state` says the same as no state at all: every lifetime and every eviction comes from this.
     ///
-    /// A state of another width or kind is idle from the epoch.
+    /// A state of another width or kind is idle from the epoch. [`Timestamp::MAX`] means never: no charge is decided there.
     #[inline]
     #[must_use]
     pub fn idle_at(&self, state: &State) -> Timestamp {

@@ -4,6 +4,9 @@ mod support;
 
 mod bucket;
 mod cases;
+mod decide;
 mod fixed;
+mod limit;
 mod retry;
 mod sliding;
+mod states;
