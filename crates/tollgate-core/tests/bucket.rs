@@ -42,12 +42,12 @@ impl Reference for Refilled {
     }
 
     fn fits(&self, cost: u64, now: u64) -> bool {
-        self.capacity > 0 && i64::try_from(cost).unwrap() <= self.contents(now).tokens
+        self.capacity > 0 && cost.cast_signed() <= self.contents(now).tokens
     }
 
     fn write(&mut self, cost: u64, now: u64) {
         let mut contents = self.contents(now);
-        contents.tokens -= i64::try_from(cost).unwrap();
+        contents.tokens -= cost.cast_signed();
         self.held = Some(contents);
     }
 
@@ -75,12 +75,12 @@ proptest! {
     #[test]
     fn answers_are_those_of_the_refills(
         (interval, capacity, refill, history) in (1u64..=12).prop_flat_map(|interval| {
-            (Just(interval), 0u64..=6, 1u64..=7, history(i64::try_from(interval).unwrap(), 8))
+            (Just(interval), 0u64..=6, 1u64..=7, history(interval.cast_signed(), 8))
         })
     ) {
         let mut reference = Refilled {
-            capacity: i64::try_from(capacity).unwrap(),
-            refill: i64::try_from(refill).unwrap(),
+            capacity: capacity.cast_signed(),
+            refill: refill.cast_signed(),
             interval,
             held: None,
         };

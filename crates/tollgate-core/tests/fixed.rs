@@ -44,16 +44,16 @@ impl Reference for Fixed {
     }
 
     fn fits(&self, cost: u64, now: u64) -> bool {
-        self.quota > 0 && i64::try_from(cost).unwrap() <= self.left(now)
+        self.quota > 0 && cost.cast_signed() <= self.left(now)
     }
 
     fn write(&mut self, cost: u64, now: u64) {
         let start = self.log.window_of(now, self.window);
-        self.log.add(start, i64::try_from(cost).unwrap());
+        self.log.add(start, cost.cast_signed());
     }
 
     fn left(&self, now: u64) -> i64 {
-        i64::try_from(self.quota).unwrap() - self.log.spent(self.log.window_of(now, self.window))
+        self.quota.cast_signed() - self.log.spent(self.log.window_of(now, self.window))
     }
 
     fn reset_at(&self, now: u64) -> u64 {
@@ -69,7 +69,7 @@ proptest! {
     #[test]
     fn answers_are_those_of_the_log(
         (window, quota, history) in (1u64..=12).prop_flat_map(|window| {
-            (Just(window), 0u64..=6, history(i64::try_from(window).unwrap(), 8))
+            (Just(window), 0u64..=6, history(window.cast_signed(), 8))
         })
     ) {
         let mut reference = Fixed { quota, window, log: Log::default() };
@@ -89,9 +89,9 @@ proptest! {
             now = now.saturating_add_signed(later);
             let decision = key.take(cost, now);
             if decision.is_allowed() {
-                admitted.add(decision.reset_at().unix_ms() - window, i64::try_from(cost).unwrap());
+                admitted.add(decision.reset_at().unix_ms() - window, cost.cast_signed());
             }
-            prop_assert!(admitted.spent(now / window * window) <= i64::try_from(quota).unwrap());
+            prop_assert!(admitted.spent(now / window * window) <= quota.cast_signed());
         }
     }
 }

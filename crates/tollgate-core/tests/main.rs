@@ -8,5 +8,6 @@ mod decide;
 mod fixed;
 mod limit;
 mod retry;
+mod serde;
 mod sliding;
 mod states;

@@ -110,7 +110,7 @@ proptest! {
         now in 0u64..=1 << 46,
         charging in charging(),
     ) {
-        let debt = i64::try_from(debt).unwrap();
+        let debt = debt.cast_signed();
         let tokens = if in_debt { -debt } else { debt };
         let limit = Limit::bucket(capacity, refill.max(1), width(interval));
         let state = State::Bucket { refilled_at: at(refilled_at), tokens };
@@ -205,7 +205,10 @@ fn leaving(remainder: u64, share: u64, window: u64) -> Option<u64> {
         (inverse, next) = (next, inverse - quotient * next);
     }
     let window = i128::from(window);
-    (old == 1).then(|| u64::try_from((inverse * i128::from(remainder)).rem_euclid(window)).unwrap())
+    if old != 1 {
+        return None;
+    }
+    u64::try_from((inverse * i128::from(remainder)).rem_euclid(window)).ok()
 }
 
 #[test]

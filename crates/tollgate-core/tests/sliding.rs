@@ -40,18 +40,18 @@ impl Reference for Sliding {
 
     fn write(&mut self, cost: u64, now: u64) {
         let (start, ..) = self.counts(now);
-        self.log.add(start, i64::try_from(cost).unwrap());
+        self.log.add(start, cost.cast_signed());
     }
 
     /// The largest number that `previous·(W−x) + (current+number)·W ≤ quota·W` holds for, found by trying.
     fn left(&self, now: u64) -> i64 {
         let (_, offset, current, before) = self.counts(now);
-        let (window, offset) = (i64::try_from(self.window).unwrap(), i64::try_from(offset).unwrap());
-        let quota = i64::try_from(self.quota).unwrap();
+        let (window, offset) = (self.window.cast_signed(), offset.cast_signed());
+        let quota = self.quota.cast_signed();
         (-1_000..=quota)
             .rev()
             .find(|number| before * (window - offset) + (current + number) * window <= quota * window)
-            .unwrap()
+            .unwrap_or(i64::MIN)
     }
 
     fn reset_at(&self, now: u64) -> u64 {
@@ -67,7 +67,7 @@ proptest! {
     #[test]
     fn answers_are_those_of_the_log(
         (window, quota, history) in (1u64..=12).prop_flat_map(|window| {
-            (Just(window), 0u64..=6, history(i64::try_from(window).unwrap(), 8))
+            (Just(window), 0u64..=6, history(window.cast_signed(), 8))
         })
     ) {
         let mut reference = Sliding { quota, window, log: Log::default() };

@@ -81,7 +81,7 @@ pub(crate) enum Beside {
 pub(crate) fn history(span: i64, dearest: u64) -> impl Strategy<Value = Vec<(i64, Event)>> {
     let charging = prop::sample::select(&CHARGINGS[..]);
     let beside = prop::sample::select(&[Beside::Nothing, Beside::Open, Beside::Closed][..]);
-    let largest = i64::try_from(dearest).unwrap();
+    let largest = dearest.cast_signed();
     let event = prop_oneof![
         4 => (0..=dearest, charging, prop::bool::weighted(0.7), beside)
             .prop_map(|(cost, charging, enforce, beside)| Event::Take { cost, charging, enforce, beside }),
