@@ -69,7 +69,7 @@ impl Bucket {
     pub(crate) fn idle_at(&self, state: &State) -> Timestamp {
         match *state {
             State::Bucket { refilled_at, tokens } => {
-                self.holds_at(refilled_at, tokens, self.capacity.signed())
+                self.holds_at(refilled_at, tokens.max(DEEPEST), self.capacity.signed())
             }
             State::Window { .. } => Timestamp::EPOCH,
         }
@@ -86,7 +86,7 @@ impl Bucket {
         let now = now.max(refilled_at);
         let refills = (now.unix_ms() - refilled_at.unix_ms()) / self.interval.ms();
         let gain = i64::try_from(refills.saturating_mul(self.refill.get())).unwrap_or(i64::MAX);
-        let tokens = tokens.saturating_add(gain);
+        let tokens = tokens.max(DEEPEST).saturating_add(gain);
         if tokens >= capacity {
             Contents { refilled_at: now, tokens: capacity }
         } else {

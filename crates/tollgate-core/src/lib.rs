@@ -36,6 +36,20 @@
 //! # Bounds
 //!
 //! Units are 0 to 2^53 − 1, windows 1 ms to 2^40 ms, instants 0 to 2^53 − 1 ms after the epoch. Sums saturate at these ends.
+//!
+//! # Configuration files
+//!
+//! With the feature `serde` a [`Limit`] is read from its text or from a table of one entry, and written as the table:
+//!
+//! | text | table (here as JSON) |
+//! |---|---|
+//! | `"30 per 1 m"` | `{"fixed-window": {"quota": 30, "window": "1 m"}}` |
+//! | `"30 per 1 m sliding"` | `{"sliding-window": {"quota": 30, "window": "1 m"}}` |
+//! | `"bucket 100 refill 10 per 1 s"` | `{"token-bucket": {"capacity": 100, "refill": 10, "interval": "1 s"}}` |
+//!
+//! A [`Window`] is its text, [`Units`] and a [`Timestamp`] are numbers. What cannot be read is refused with the whole
+//! reason: unknown names, numbers out of range, a refill of 0. Limits need a format that says what it holds (JSON, TOML,
+//! YAML).
 
 #![no_std]
 

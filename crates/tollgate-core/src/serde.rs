@@ -20,7 +20,7 @@ impl Serialize for Units {
 
 impl<'de> Deserialize<'de> for Units {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::try_new(u64::deserialize(deserializer)?).map_err(D::Error::custom)
+        Self::try_new(u64::deserialize(deserializer)?).map_err(refuse)
     }
 }
 
@@ -54,7 +54,7 @@ impl<'de> Deserialize<'de> for Window {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Window, E> {
-                text.parse().map_err(E::custom)
+                text.parse().map_err(refuse)
             }
         }
 
@@ -63,24 +63,43 @@ impl<'de> Deserialize<'de> for Window {
 }
 
 /// A limit as a table of one entry: `{ sliding-window = { quota = 30, window = "1 m" } }`.
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-enum Structured {
-    FixedWindow { quota: Units, window: Window },
-    SlidingWindow { quota: Units, window: Window },
-    TokenBucket { capacity: Units, refill: Units, interval: Window },
+struct Table {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fixed_window: Option<Counted>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sliding_window: Option<Counted>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_bucket: Option<Refilled>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Counted {
+    quota: Units,
+    window: Window,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Refilled {
+    capacity: Units,
+    refill: Units,
+    interval: Window,
 }
 
 impl Serialize for Limit {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut table = Table::default();
         match *self {
-            Self::FixedWindow { quota, window } => Structured::FixedWindow { quota, window },
-            Self::SlidingWindow { quota, window } => Structured::SlidingWindow { quota, window },
+            Self::FixedWindow { quota, window } => table.fixed_window = Some(Counted { quota, window }),
+            Self::SlidingWindow { quota, window } => table.sliding_window = Some(Counted { quota, window }),
             Self::TokenBucket { capacity, refill, interval } => {
-                Structured::TokenBucket { capacity, refill, interval }
+                table.token_bucket = Some(Refilled { capacity, refill, interval });
             }
         }
-        .serialize(serializer)
+        table.serialize(serializer)
     }
 }
 
@@ -92,24 +111,49 @@ impl<'de> Deserialize<'de> for Limit {
             type Value = Limit;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a limit such as \"30 per 1 m\", or a table with one of fixed-window, sliding-window, token-bucket")
+                f.write_str(
+                    "a limit such as \"30 per 1 m\", or a table with one of fixed-window, sliding-window, token-bucket",
+                )
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Limit, E> {
-                text.parse().map_err(E::custom)
+                text.parse().map_err(refuse)
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Limit, A::Error> {
-                Ok(match Structured::deserialize(MapAccessDeserializer::new(map))? {
-                    Structured::FixedWindow { quota, window } => Limit::FixedWindow { quota, window },
-                    Structured::SlidingWindow { quota, window } => Limit::SlidingWindow { quota, window },
-                    Structured::TokenBucket { capacity, refill, interval } => {
-                        Limit::try_bucket(capacity.get(), refill.get(), interval).map_err(A::Error::custom)?
+                let table = Table::deserialize(MapAccessDeserializer::new(map))?;
+                match (table.fixed_window, table.sliding_window, table.token_bucket) {
+                    (Some(Counted { quota, window }), None, None) => Ok(Limit::FixedWindow { quota, window }),
+                    (None, Some(Counted { quota, window }), None) => {
+                        Ok(Limit::SlidingWindow { quota, window })
                     }
-                })
+                    (None, None, Some(Refilled { capacity, refill, interval })) => {
+                        Limit::try_bucket(capacity.get(), refill.get(), interval).map_err(refuse)
+                    }
+                    _ => Err(A::Error::custom(
+                        "a limit is a table of exactly one entry: fixed-window, sliding-window or token-bucket",
+                    )),
+                }
             }
         }
 
         deserializer.deserialize_any(TextOrTable)
     }
+}
+
+/// Keeps the whole chain of reasons: an error of a configuration file has no source to look into.
+fn refuse<E: Error>(error: impl core::error::Error) -> E {
+    struct Reasons<'a>(&'a dyn core::error::Error);
+
+    impl fmt::Display for Reasons<'_> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "{}", self.0)?;
+            match self.0.source() {
+                Some(source) => write!(f, ": {}", Reasons(source)),
+                None => Ok(()),
+            }
+        }
+    }
+
+    E::custom(Reasons(&error))
 }

@@ -126,9 +126,9 @@ fn exact_ms(whole: &str, fraction: &str, unit_ms: u64) -> Option<u64> {
             digit.is_ascii_digit().then(|| sum.saturating_mul(10).saturating_add(u64::from(digit - b'0')))
         })
     };
-    // No unit is a multiple of 10^10, so a longer fraction could only be whole by ending in zeros.
+    // A longer fraction that does not end in 0 needs a unit that is a multiple of 2^11 or 5^11: there is none.
     let fraction = fraction.trim_end_matches('0');
-    if fraction.len() > 9 {
+    if fraction.len() > 10 {
         return None;
     }
     let scale = 10u64.pow(u32::try_from(fraction.len()).ok()?);
@@ -183,6 +183,8 @@ mod tests {
             ("1.50 s", 1_500),
             ("007 ms", 7),
             ("0.5000000000000000 s", 500),
+            ("0.0009765625 w", 590_625),
+            ("1.9990234375 d", 172_715_625),
             ("1099511627776 ms", 1 << 40),
         ];
         for (text, ms) in read {
@@ -208,6 +210,8 @@ mod tests {
             "0.5 ms",
             "1.0001 s",
             "0.0000000001 w",
+            "0.9999999999 w",
+            "0.00048828125 w",
             "1\u{a0}s",
             "١ s",
             "1 m1",

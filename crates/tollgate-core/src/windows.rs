@@ -70,7 +70,8 @@ impl Windows {
         if !self.is_own(start, end) {
             return state;
         }
-        if stamp.window_end() == end {
+        // A counter of 0 counts as missing: it may have been forgotten already, so it is not brought back.
+        if stamp.window_end() == end && used > Units::ZERO {
             used = Units::clamped(used.signed().saturating_add(delta));
         } else if stamp.window_end() == start && before > Units::ZERO {
             before = Units::clamped(before.signed().saturating_add(delta));
