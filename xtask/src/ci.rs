@@ -37,12 +37,7 @@ pub(crate) fn run() -> Result {
             return Err(failure(format!("the step `{name}` failed: {error}")));
         }
     }
-    println!(
-        "\n{summary}  {:<13} {:<7} {:>7.1} s",
-        "all",
-        "ok",
-        total.as_secs_f64()
-    );
+    println!("\n{summary}  {:<13} {:<7} {:>7.1} s", "all", "ok", total.as_secs_f64());
     Ok(())
 }
 
@@ -54,15 +49,7 @@ fn fmt() -> Result {
 
 fn clippy() -> Result {
     tools::require_component("clippy", "clippy")?;
-    let args = [
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--all-features",
-        "--",
-        "-D",
-        "warnings",
-    ];
+    let args = ["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
     process::run(&mut process::cargo(&args))
 }
 
@@ -70,25 +57,13 @@ fn clippy() -> Result {
 /// compile without a warning. Clippy rather than `check`, because it shares its builds with the step above.
 fn each_feature(workspace: &Workspace) -> Result {
     let mut command = tools::HACK.command(workspace)?;
-    command.args([
-        "clippy",
-        "--workspace",
-        "--ignore-private",
-        "--each-feature",
-        "--",
-        "-D",
-        "warnings",
-    ]);
+    command.args(["clippy", "--workspace", "--ignore-private", "--each-feature", "--", "-D", "warnings"]);
     process::run(&mut command)
 }
 
 /// Advisories are left out: they change without us, and asking for them needs a network beyond the registry.
 fn deny(workspace: &Workspace) -> Result {
-    process::run(
-        tools::DENY
-            .command(workspace)?
-            .args(["check", "bans", "licenses", "sources"]),
-    )
+    process::run(tools::DENY.command(workspace)?.args(["check", "bans", "licenses", "sources"]))
 }
 
 #[expect(

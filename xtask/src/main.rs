@@ -1,9 +1,5 @@
 //! The project's own tasks: `cargo xtask <task>`. One file a task.
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a command-line tool speaks through both"
-)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool speaks through both")]
 
 mod bench;
 mod ci;
@@ -47,9 +43,7 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(args: &[String]) -> Result {
-    let (task, rest) = args
-        .split_first()
-        .map_or(("help", args), |(task, rest)| (task.as_str(), rest));
+    let (task, rest) = args.split_first().map_or(("help", args), |(task, rest)| (task.as_str(), rest));
     match task {
         "demo" => demo::run(rest),
         "test" => no_arguments(task, rest).and_then(|()| test::run()),
@@ -62,18 +56,14 @@ fn dispatch(args: &[String]) -> Result {
             print!("{HELP}");
             Ok(())
         }
-        unknown => Err(failure::failure(format!(
-            "there is no task `{unknown}`; `cargo xtask help` lists them"
-        ))),
+        unknown => {
+            Err(failure::failure(format!("there is no task `{unknown}`; `cargo xtask help` lists them")))
+        }
     }
 }
 
 fn no_arguments(task: &str, rest: &[String]) -> Result {
-    if rest.is_empty() {
-        Ok(())
-    } else {
-        Err(failure::failure(format!("`{task}` takes no arguments")))
-    }
+    if rest.is_empty() { Ok(()) } else { Err(failure::failure(format!("`{task}` takes no arguments"))) }
 }
 
 #[cfg(test)]
@@ -82,12 +72,7 @@ mod tests {
 
     #[test]
     fn an_unknown_task_and_a_stray_argument_are_refused() {
-        for args in [
-            &["tset"][..],
-            &["tidy", "--fix"],
-            &["ci", "now"],
-            &["readme", "--chekc"],
-        ] {
+        for args in [&["tset"][..], &["tidy", "--fix"], &["ci", "now"], &["readme", "--chekc"]] {
             let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
             assert!(dispatch(&args).is_err(), "{args:?} must be refused");
         }

@@ -16,18 +16,13 @@ pub(crate) fn run(args: &[String]) -> Result {
     if let Some(flag) = args.iter().find(|arg| arg.starts_with('-')) {
         return Err(failure(format!("`mutants` takes package names, not `{flag}`")));
     }
-    let packages: Vec<&str> = if args.is_empty() {
-        PACKAGES.to_vec()
-    } else {
-        args.iter().map(String::as_str).collect()
-    };
+    let packages: Vec<&str> =
+        if args.is_empty() { PACKAGES.to_vec() } else { args.iter().map(String::as_str).collect() };
     let workspace = Workspace::load()?;
     let missed = missed(&workspace, &packages)?;
     let listed = std::fs::read_to_string(workspace::root().join(SURVIVORS))
         .map_err(|error| failure(format!("{SURVIVORS} cannot be read: {error}")))?;
-    let listed = parse(&listed)?
-        .into_iter()
-        .filter(|mutant| is_of(mutant, &packages));
+    let listed = parse(&listed)?.into_iter().filter(|mutant| is_of(mutant, &packages));
     let problems = compare(missed.lines().map(without_position), listed);
     if problems.is_empty() {
         return Ok(());
@@ -50,18 +45,12 @@ fn missed(workspace: &Workspace, packages: &[&str]) -> Result<String> {
         .map_err(|error| failure(format!("{} cannot be made: {error}", output.display())))?;
     command.args(["--all-features", "--output"]).arg(output);
     println!("$ {}", process::shown(&command));
-    let status = command.status().map_err(|error| {
-        failure(format!(
-            "`{}` could not be started: {error}",
-            process::shown(&command)
-        ))
-    })?;
+    let status = command
+        .status()
+        .map_err(|error| failure(format!("`{}` could not be started: {error}", process::shown(&command))))?;
     // 2: some survived; 3: some ran into the time limit, which is how a test notices an endless loop.
     if !matches!(status.code(), Some(0 | 2 | 3)) {
-        return Err(failure(format!(
-            "`{}` failed ({status})",
-            process::shown(&command)
-        )));
+        return Err(failure(format!("`{}` failed ({status})", process::shown(&command))));
     }
     std::fs::read_to_string(&missed)
         .map_err(|error| failure(format!("{} cannot be read: {error}", missed.display())))
@@ -84,9 +73,7 @@ fn is_number(text: &str) -> bool {
 
 /// Lines are `mutant  # reason`; a line that starts with `#` is a comment.
 fn parse(listed: &str) -> Result<Vec<String>> {
-    let lines = listed
-        .lines()
-        .filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    let lines = listed.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
     lines
         .map(|line| match line.rsplit_once("  # ") {
             Some((mutant, reason)) if !reason.trim().is_empty() => Ok(without_position(mutant.trim())),
@@ -98,9 +85,7 @@ fn parse(listed: &str) -> Result<Vec<String>> {
 }
 
 fn is_of(mutant: &str, packages: &[&str]) -> bool {
-    packages
-        .iter()
-        .any(|package| mutant.starts_with(&format!("crates/{package}/")))
+    packages.iter().any(|package| mutant.starts_with(&format!("crates/{package}/")))
 }
 
 /// Two mutants may read the same without their positions, so they are counted.
@@ -133,10 +118,7 @@ mod tests {
     const PLAIN: &str = "crates/tollgate-core/src/limit.rs: replace < with <= in Limit::step";
 
     fn differences(found: &[&str], listed: &str) -> Vec<String> {
-        compare(
-            found.iter().map(|mutant| without_position(mutant)),
-            parse(listed).unwrap().into_iter(),
-        )
+        compare(found.iter().map(|mutant| without_position(mutant)), parse(listed).unwrap().into_iter())
     }
 
     #[test]

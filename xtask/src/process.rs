@@ -23,26 +23,15 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
 pub(crate) fn run(command: &mut Command) -> Result {
     println!("$ {}", shown(command));
     let status = command.status().map_err(|error| not_started(command, &error))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(failure(format!("`{}` failed ({status})", shown(command))))
-    }
+    if status.success() { Ok(()) } else { Err(failure(format!("`{}` failed ({status})", shown(command)))) }
 }
 
 /// What a quick question prints on standard output.
 pub(crate) fn read(command: &mut Command) -> Result<String> {
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| not_started(command, &error))?;
+    let output = command.stdin(Stdio::null()).output().map_err(|error| not_started(command, &error))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        return Err(failure(format!(
-            "`{}` failed ({}):\n{said}",
-            shown(command),
-            output.status
-        )));
+        return Err(failure(format!("`{}` failed ({}):\n{said}", shown(command), output.status)));
     }
     String::from_utf8(output.stdout).map_err(|_| failure(format!("`{}` did not print text", shown(command))))
 }
@@ -70,26 +59,18 @@ pub(crate) fn become_command(command: &mut Command) -> Result {
 
 /// The command as one would type it.
 pub(crate) fn shown(command: &Command) -> String {
-    let envs = command
-        .get_envs()
-        .filter_map(|(name, value)| Some(format!("{}={}", name.display(), quoted(value?))));
+    let envs =
+        command.get_envs().filter_map(|(name, value)| Some(format!("{}={}", name.display(), quoted(value?))));
     let program = std::path::Path::new(command.get_program());
     let program = program.file_stem().unwrap_or(command.get_program());
     let args = command.get_args().map(quoted);
-    envs.chain([program.display().to_string()])
-        .chain(args)
-        .collect::<Vec<_>>()
-        .join(" ")
+    envs.chain([program.display().to_string()]).chain(args).collect::<Vec<_>>().join(" ")
 }
 
 fn quoted(text: &OsStr) -> String {
     let text = text.to_string_lossy();
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@*{}".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.into_owned()
-    } else {
-        format!("'{text}'")
-    }
+    if !text.is_empty() && text.chars().all(plain) { text.into_owned() } else { format!("'{text}'") }
 }
 
 fn not_started(command: &Command, error: &std::io::Error) -> Failure {
@@ -103,19 +84,14 @@ mod tests {
     #[test]
     fn a_command_is_shown_as_one_would_type_it() {
         let mut command = command("/usr/bin/cargo");
-        command
-            .args(["doc", "--no-deps"])
-            .env("RUSTDOCFLAGS", "-D warnings");
+        command.args(["doc", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
         assert_eq!(shown(&command), "RUSTDOCFLAGS='-D warnings' cargo doc --no-deps");
     }
 
     #[test]
     fn a_missing_program_is_named() {
         let error = run(&mut command("no-such-program-here")).unwrap_err().to_string();
-        assert!(
-            error.starts_with("`no-such-program-here` could not be started"),
-            "{error}"
-        );
+        assert!(error.starts_with("`no-such-program-here` could not be started"), "{error}");
     }
 
     #[test]

@@ -41,10 +41,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result {
     if stale.is_empty() {
         return Ok(());
     }
-    Err(failure(format!(
-        "the README of {} is stale: run `cargo xtask readme`",
-        stale.join(", ")
-    )))
+    Err(failure(format!("the README of {} is stale: run `cargo xtask readme`", stale.join(", "))))
 }
 
 fn readme(package: &Package) -> Result<String> {
@@ -70,12 +67,7 @@ fn first_difference(wanted: &str, found: &str) -> Option<String> {
     let index = (0..lines).find(|&index| line(wanted, index) != line(found, index));
     Some(index.map_or("only the line ends differ".to_owned(), |index| {
         let shown = |text| line(text, index).unwrap_or_else(|| "(nothing)".to_owned());
-        format!(
-            "line {} should be\n  + {}\nand is\n  - {}",
-            index + 1,
-            shown(wanted),
-            shown(found)
-        )
+        format!("line {} should be\n  + {}\nand is\n  - {}", index + 1, shown(wanted), shown(found))
     }))
 }
 

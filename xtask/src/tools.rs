@@ -13,18 +13,9 @@ pub(crate) struct Tool {
     version: &'static str,
 }
 
-pub(crate) const DENY: Tool = Tool {
-    subcommand: "deny",
-    version: "0.20.2",
-};
-pub(crate) const HACK: Tool = Tool {
-    subcommand: "hack",
-    version: "0.6.46",
-};
-pub(crate) const MUTANTS: Tool = Tool {
-    subcommand: "mutants",
-    version: "27.1.0",
-};
+pub(crate) const DENY: Tool = Tool { subcommand: "deny", version: "0.20.2" };
+pub(crate) const HACK: Tool = Tool { subcommand: "hack", version: "0.6.46" };
+pub(crate) const MUTANTS: Tool = Tool { subcommand: "mutants", version: "27.1.0" };
 
 /// They run for seconds and are built on every fresh machine, so the build is what has to be short. Their own
 /// profiles ask for whole-program optimisation: without it cargo-deny builds in a third of the processor time.
@@ -41,12 +32,8 @@ impl Tool {
     pub(crate) fn command(&self, workspace: &Workspace) -> Result<Command> {
         let root = workspace.target.join("tools");
         let program = format!("cargo-{}", self.subcommand);
-        let ours = root
-            .join("bin")
-            .join(format!("{program}{}", std::env::consts::EXE_SUFFIX));
-        let found = [ours.clone(), PathBuf::from(&program)]
-            .into_iter()
-            .find(|place| self.is_at(place));
+        let ours = root.join("bin").join(format!("{program}{}", std::env::consts::EXE_SUFFIX));
+        let found = [ours.clone(), PathBuf::from(&program)].into_iter().find(|place| self.is_at(place));
         let place = match found {
             Some(place) => place,
             None => {
@@ -61,25 +48,11 @@ impl Tool {
 
     fn install(&self, program: &str, root: &Path) -> Result {
         let build = root.join("build");
-        let mut install = process::cargo(&[
-            "install",
-            program,
-            "--version",
-            self.version,
-            "--locked",
-            "--force",
-        ]);
-        install
-            .arg("--root")
-            .arg(root)
-            .arg("--target-dir")
-            .arg(&build)
-            .envs(QUICK_BUILD);
+        let mut install =
+            process::cargo(&["install", program, "--version", self.version, "--locked", "--force"]);
+        install.arg("--root").arg(root).arg("--target-dir").arg(&build).envs(QUICK_BUILD);
         process::run(&mut install).map_err(|error| {
-            failure(format!(
-                "{program} {} is needed and could not be installed: {error}",
-                self.version
-            ))
+            failure(format!("{program} {} is needed and could not be installed: {error}", self.version))
         })?;
         // What is left is worth hundreds of megabytes and is never read again; failing to remove it harms nothing.
         drop(std::fs::remove_dir_all(build));
@@ -114,12 +87,7 @@ mod tests {
     #[test]
     fn only_the_exact_version_will_do() {
         assert!(DENY.is_in("cargo-deny 0.20.2\n"));
-        for answer in [
-            "cargo-deny 0.20.1",
-            "cargo-deny 0.20.20",
-            "cargo-deny 0.20.2-rc1",
-            "",
-        ] {
+        for answer in ["cargo-deny 0.20.1", "cargo-deny 0.20.20", "cargo-deny 0.20.2-rc1", ""] {
             assert!(!DENY.is_in(answer), "{answer}");
         }
         assert!(!DENY.is_at("no-such-program-here".as_ref()));

@@ -49,10 +49,7 @@ impl Workspace {
         let packages = metadata["packages"].as_array()?;
         Some(Self {
             target: metadata["target_directory"].as_str()?.into(),
-            packages: packages
-                .iter()
-                .map(Package::from_metadata)
-                .collect::<Option<_>>()?,
+            packages: packages.iter().map(Package::from_metadata).collect::<Option<_>>()?,
         })
     }
 
@@ -64,9 +61,7 @@ impl Workspace {
 impl Package {
     fn from_metadata(package: &Value) -> Option<Self> {
         let is_lib = |target: &&Value| {
-            target["kind"]
-                .as_array()
-                .is_some_and(|kinds| kinds.iter().any(|kind| kind == "lib"))
+            target["kind"].as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "lib"))
         };
         let lib = package["targets"].as_array()?.iter().find(is_lib);
         let dependency = |dependency: &Value| {
@@ -81,9 +76,7 @@ impl Package {
             license: package["license"].as_str().unwrap_or_default().to_owned(),
             lib: lib.and_then(|lib| lib["src_path"].as_str()).map(PathBuf::from),
             // `publish = false` is an empty list of registries; `null` is every registry.
-            publish: package["publish"]
-                .as_array()
-                .is_none_or(|registries| !registries.is_empty()),
+            publish: package["publish"].as_array().is_none_or(|registries| !registries.is_empty()),
             dependencies: package["dependencies"]
                 .as_array()?
                 .iter()

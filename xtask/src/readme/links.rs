@@ -99,11 +99,7 @@ fn plain_item(text: &str) -> String {
         return text.to_owned();
     };
     let mark = if kind.starts_with('`') { "`" } else { "" };
-    if kind
-        .trim_start_matches('`')
-        .bytes()
-        .all(|byte| byte.is_ascii_lowercase())
-    {
+    if kind.trim_start_matches('`').bytes().all(|byte| byte.is_ascii_lowercase()) {
         format!("{mark}{name}")
     } else {
         text.to_owned()
@@ -116,30 +112,18 @@ mod tests {
 
     #[test]
     fn links_to_items_become_names_and_links_to_pages_stay() {
-        let page = [
-            "[`Store`]: crate::Store",
-            "[the draft]: https://example.com/draft",
-            "[contract]: trait@Store",
-        ];
+        let page =
+            ["[`Store`]: crate::Store", "[the draft]: https://example.com/draft", "[contract]: trait@Store"];
         let definitions = Definitions::new(&page);
         for (line, wanted) in [
             ("a [`Limit`] and [`Limit::step`].", "a `Limit` and `Limit::step`."),
             ("[`Limit`](crate::Limit), [a limit](Limit)", "`Limit`, a limit"),
-            (
-                "[`Store`], [a store][`Store`], [the contract][contract]",
-                "`Store`, a store, the contract",
-            ),
+            ("[`Store`], [a store][`Store`], [the contract][contract]", "`Store`, a store, the contract"),
             ("[contract] and [contract][]", "contract and contract"),
             ("[`struct@Limit`] or [`fn@limit`]", "`Limit` or `limit`"),
-            (
-                "[the draft] and [here](https://example.com)",
-                "[the draft] and [here](https://example.com)",
-            ),
+            ("[the draft] and [here](https://example.com)", "[the draft] and [here](https://example.com)"),
             ("[text][the draft]", "[text][the draft]"),
-            (
-                "between [0, 1] and `[u8]`, `a[`i`]`",
-                "between [0, 1] and `[u8]`, `a[`i`]`",
-            ),
+            ("between [0, 1] and `[u8]`, `a[`i`]`", "between [0, 1] and `[u8]`, `a[`i`]`"),
             ("[an open bracket and ` a tick", "[an open bracket and ` a tick"),
             ("[`Vec<[u8; 2]>`](Vec)", "`Vec<[u8; 2]>`"),
         ] {

@@ -16,10 +16,7 @@ pub(super) fn render(name: &str, license: &str, source: &str) -> Option<String> 
         page.pop();
     }
     page.push(String::new());
-    page.push(format!(
-        "Licensed under {}, at your option.",
-        license.replace(" OR ", " or ")
-    ));
+    page.push(format!("Licensed under {}, at your option.", license.replace(" OR ", " or ")));
     Some(page.join("\n") + "\n")
 }
 
@@ -133,20 +130,15 @@ impl Fence {
         }
         self.empty = false;
         let indent = &line[..line.len() - text.len()];
-        Some(
-            text.strip_prefix("##")
-                .map_or_else(|| line.to_owned(), |rest| format!("{indent}#{rest}")),
-        )
+        Some(text.strip_prefix("##").map_or_else(|| line.to_owned(), |rest| format!("{indent}#{rest}")))
     }
 }
 
 /// As rustdoc decides it: a block without a language, or with only words that rustdoc knows.
 fn is_rust(info: &str) -> bool {
     let known = |word: &str| {
-        matches!(
-            word,
-            "rust" | "no_run" | "ignore" | "should_panic" | "compile_fail" | "standalone_crate"
-        ) || word.starts_with("edition20")
+        matches!(word, "rust" | "no_run" | "ignore" | "should_panic" | "compile_fail" | "standalone_crate")
+            || word.starts_with("edition20")
             || word.starts_with("ignore-")
             || (word.len() == 5
                 && word.starts_with('E')
@@ -227,14 +219,7 @@ Licensed under MIT or Apache-2.0, at your option.
 
     #[test]
     fn rust_is_told_as_rustdoc_tells_it() {
-        for info in [
-            "",
-            "rust",
-            "no_run",
-            "rust,should_panic",
-            "compile_fail,E0277",
-            "ignore",
-        ] {
+        for info in ["", "rust", "no_run", "rust,should_panic", "compile_fail,E0277", "ignore"] {
             assert!(is_rust(info), "{info}");
         }
         for info in ["text", "toml", "sh", "json", "http"] {

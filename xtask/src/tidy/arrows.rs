@@ -11,14 +11,8 @@ const ARROWS: [(&str, &[&str]); 16] = [
     // How counts are kept.
     ("tollgate-memory", &["tollgate-core", "tollgate-store"]),
     ("tollgate-script", &["tollgate-core", "tollgate-store"]),
-    (
-        "tollgate-upstash",
-        &["tollgate-core", "tollgate-script", "tollgate-store"],
-    ),
-    (
-        "tollgate-redis",
-        &["tollgate-core", "tollgate-script", "tollgate-store"],
-    ),
+    ("tollgate-upstash", &["tollgate-core", "tollgate-script", "tollgate-store"]),
+    ("tollgate-redis", &["tollgate-core", "tollgate-script", "tollgate-store"]),
     ("tollgate-suite", &["tollgate-core", "tollgate-store"]),
     // What is done with them.
     ("tollgate-guard", &["tollgate-core", "tollgate-store"]),
@@ -26,24 +20,10 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ("tollgate-visitor", &[]),
     (
         "tollgate-http",
-        &[
-            "tollgate-core",
-            "tollgate-guard",
-            "tollgate-store",
-            "tollgate-visitor",
-            "tollgate-webhook",
-        ],
+        &["tollgate-core", "tollgate-guard", "tollgate-store", "tollgate-visitor", "tollgate-webhook"],
     ),
     // What puts them together.
-    (
-        "tollgate-gateway",
-        &[
-            "tollgate-core",
-            "tollgate-guard",
-            "tollgate-memory",
-            "tollgate-store",
-        ],
-    ),
+    ("tollgate-gateway", &["tollgate-core", "tollgate-guard", "tollgate-memory", "tollgate-store"]),
     ("tollgate", LIBRARIES),
     ("tollgate-demo", EVERYTHING),
     ("tollgate-bench", EVERYTHING),
@@ -78,10 +58,7 @@ const EVERYTHING: &[&str] = &[
 ];
 
 pub(super) fn problems(packages: &[Package]) -> Problems {
-    packages
-        .iter()
-        .flat_map(|package| package_problems(package, packages))
-        .collect()
+    packages.iter().flat_map(|package| package_problems(package, packages)).collect()
 }
 
 fn package_problems(package: &Package, packages: &[Package]) -> Problems {
@@ -114,16 +91,8 @@ mod tests {
     /// Every known crate, and one more dependency for one of them.
     fn with_edge(from: &str, to: &str, dev: bool) -> Problems {
         let mut packages: Vec<_> = ARROWS.iter().map(|(name, _)| package(name)).collect();
-        let edge = Dependency {
-            name: to.to_owned(),
-            dev,
-        };
-        packages
-            .iter_mut()
-            .find(|package| package.name == from)
-            .unwrap()
-            .dependencies
-            .push(edge);
+        let edge = Dependency { name: to.to_owned(), dev };
+        packages.iter_mut().find(|package| package.name == from).unwrap().dependencies.push(edge);
         problems(&packages)
     }
 
@@ -153,11 +122,7 @@ mod tests {
         ] {
             let problems = with_edge(from, to, false);
             assert_eq!(problems.len(), 1, "{from} → {to}");
-            assert!(
-                problems[0].starts_with(&format!("{from} may not depend on {to}:")),
-                "{}",
-                problems[0]
-            );
+            assert!(problems[0].starts_with(&format!("{from} may not depend on {to}:")), "{}", problems[0]);
             assert!(
                 with_edge(from, to, true).is_empty(),
                 "a dev-dependency of {from} on {to} is its own affair"
@@ -179,10 +144,7 @@ mod tests {
         for (from, allowed) in ARROWS {
             for to in allowed {
                 assert!(with_edge(from, to, false).is_empty(), "{from} → {to}");
-                assert!(
-                    ARROWS.iter().any(|(name, _)| name == to),
-                    "{to} is in nobody's row"
-                );
+                assert!(ARROWS.iter().any(|(name, _)| name == to), "{to} is in nobody's row");
             }
         }
     }
@@ -207,10 +169,6 @@ mod tests {
     fn an_unknown_crate_is_refused() {
         let problems = problems(&[package("tollgate-new")]);
         assert_eq!(problems.len(), 1);
-        assert!(
-            problems[0].starts_with("tollgate-new is not in the table"),
-            "{}",
-            problems[0]
-        );
+        assert!(problems[0].starts_with("tollgate-new is not in the table"), "{}", problems[0]);
     }
 }

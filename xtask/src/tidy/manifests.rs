@@ -30,9 +30,7 @@ mod tests {
 
     #[test]
     fn lints_come_from_the_workspace() {
-        assert!(inherits_lints(
-            "[package]\nname = \"a\"\n\n[lints]\nworkspace = true\n"
-        ));
+        assert!(inherits_lints("[package]\nname = \"a\"\n\n[lints]\nworkspace = true\n"));
         for manifest in [
             "[package]\nname = \"a\"\n",
             "[lints]\n",

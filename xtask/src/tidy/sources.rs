@@ -26,14 +26,8 @@ const FORBIDDEN: [(&str, &str); 7] = [
     (concat!("#[ign", "ore"), "a test runs or is not there"),
     (concat!("to", "do!("), "finish it or leave it out"),
     (concat!("unimple", "mented!("), "finish it or leave it out"),
-    (
-        concat!("TO", "DO"),
-        "what is left to do belongs in the issue tracker",
-    ),
-    (
-        concat!("FIX", "ME"),
-        "what is left to do belongs in the issue tracker",
-    ),
+    (concat!("TO", "DO"), "what is left to do belongs in the issue tracker"),
+    (concat!("FIX", "ME"), "what is left to do belongs in the issue tracker"),
 ];
 
 pub(super) fn problems() -> Result<Problems> {
@@ -50,16 +44,8 @@ pub(super) fn problems() -> Result<Problems> {
 /// Every Rust file that is or is about to be in the repository. The setting lets it answer for a checkout
 /// that belongs to another user, as on build machines.
 fn files() -> Result<Vec<String>> {
-    let args = [
-        "-c",
-        "safe.directory=*",
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-        "*.rs",
-    ];
+    let args =
+        ["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.rs"];
     let listed = process::read(process::command("git").args(args))
         .map_err(|error| failure(format!("tidy asks git which files there are: {error}")))?;
     let here = |path: &&str| !path.is_empty() && Path::new(workspace::root()).join(path).exists();
@@ -75,9 +61,8 @@ fn file_problems(path: &str, text: &str) -> Problems {
     }
     let lines = text.lines().count();
     if lines > MOST_LINES {
-        problems.push(format!(
-            "{path} has {lines} lines, more than {MOST_LINES}: it holds more than one idea"
-        ));
+        problems
+            .push(format!("{path} has {lines} lines, more than {MOST_LINES}: it holds more than one idea"));
     }
     for (number, line) in text.lines().enumerate().map(|(index, line)| (index + 1, line)) {
         for (text, why) in FORBIDDEN {
@@ -148,35 +133,21 @@ mod tests {
         for (text, _) in FORBIDDEN {
             let problems = problems_in(&format!("// before {text} after"));
             assert_eq!(problems.len(), 1, "{text}");
-            assert!(
-                problems[0].starts_with(&format!("{FILE}:3 has `{text}`")),
-                "{}",
-                problems[0]
-            );
+            assert!(problems[0].starts_with(&format!("{FILE}:3 has `{text}`")), "{}", problems[0]);
         }
-        assert_eq!(
-            problems_in(&format!("{}: later", concat!("// TO", "DO"))).len(),
-            1
-        );
+        assert_eq!(problems_in(&format!("{}: later", concat!("// TO", "DO"))).len(), 1);
         assert_eq!(problems_in(concat!("#[ign", "ore = \"slow\"]")).len(), 1);
     }
 
     #[test]
     fn only_the_clock_reads_the_clock() {
         let text = "//! A file.\nlet now = std::time::SystemTime::now();\n";
-        for path in [
-            FILE,
-            "crates/tollgate-guard/src/guard.rs",
-            "crates/tollgate-demo/src/main.rs",
-        ] {
+        for path in [FILE, "crates/tollgate-guard/src/guard.rs", "crates/tollgate-demo/src/main.rs"] {
             assert_eq!(file_problems(path, text).len(), 1, "{path}");
         }
-        for path in [
-            CLOCK,
-            "crates/tollgate-core/tests/a.rs",
-            "crates/tollgate-bench/src/main.rs",
-            "xtask/src/ci.rs",
-        ] {
+        for path in
+            [CLOCK, "crates/tollgate-core/tests/a.rs", "crates/tollgate-bench/src/main.rs", "xtask/src/ci.rs"]
+        {
             assert!(file_problems(path, text).is_empty(), "{path}");
         }
         assert!(
@@ -188,9 +159,6 @@ mod tests {
     #[test]
     fn the_list_of_files_has_this_one() {
         let files = files().unwrap();
-        assert!(
-            files.iter().any(|file| file == "xtask/src/tidy/sources.rs"),
-            "{files:?}"
-        );
+        assert!(files.iter().any(|file| file == "xtask/src/tidy/sources.rs"), "{files:?}");
     }
 }

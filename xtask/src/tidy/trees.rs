@@ -41,14 +41,9 @@ fn alone(core: &str) -> Option<String> {
 fn third_party<'a>(tree: &'a str, workspace: &Workspace) -> BTreeSet<&'a str> {
     let ours = |line: &str| {
         let name = line.split(' ').next();
-        workspace
-            .packages
-            .iter()
-            .any(|package| Some(package.name.as_str()) == name)
+        workspace.packages.iter().any(|package| Some(package.name.as_str()) == name)
     };
-    tree.lines()
-        .filter(|line| !line.is_empty() && !ours(line))
-        .collect()
+    tree.lines().filter(|line| !line.is_empty() && !ours(line)).collect()
 }
 
 fn few(front_door: &BTreeSet<&str>) -> Option<String> {
@@ -78,9 +73,7 @@ mod tests {
 
     #[test]
     fn the_most_is_allowed_and_one_more_is_not() {
-        let names: Vec<String> = (0..=MOST_THIRD_PARTY)
-            .map(|n| format!("crate-{n} v1.0.0"))
-            .collect();
+        let names: Vec<String> = (0..=MOST_THIRD_PARTY).map(|n| format!("crate-{n} v1.0.0")).collect();
         let set: BTreeSet<&str> = names.iter().map(String::as_str).collect();
         assert!(few(&set).is_some());
         assert!(few(&set.into_iter().skip(1).collect()).is_none());
