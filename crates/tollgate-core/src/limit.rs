@@ -215,9 +215,9 @@ impl Limit {
 
     /// Corrects an earlier charge in the window it was made in: `delta` units more, or fewer where it is negative.
     ///
-    /// What no longer counts is left alone: nothing is created, a counter of 0 stays 0, and none goes below it. A sliding
-    /// window is corrected in its previous counter too while that still weighs. A bucket has no windows, so a refund can
-    /// only be bounded, by the refund and by the capacity: units refilled meanwhile are not taken back.
+    /// What no longer counts is left alone: nothing is created, a counter of 0 stays 0, and none goes below it. A
+    /// sliding window is corrected in its previous counter too while that still weighs. A bucket has no windows, so a
+    /// refund can only be bounded, by the refund and by the capacity: units refilled meanwhile are not taken back.
     #[must_use]
     pub fn settle(&self, state: Option<State>, stamp: Stamp, delta: i64, now: Timestamp) -> Option<State> {
         let state = state?;
@@ -233,7 +233,8 @@ impl Limit {
 
     /// From then on `state` says the same as no state at all: every lifetime and every eviction comes from this.
     ///
-    /// A state of another width or kind is idle from the epoch. [`Timestamp::MAX`] means never: no charge is decided there.
+    /// A state of another width or kind is idle from the epoch. [`Timestamp::MAX`] means never: no charge is decided
+    /// there.
     #[inline]
     #[must_use]
     pub fn idle_at(&self, state: &State) -> Timestamp {

@@ -76,7 +76,7 @@ fn charging() -> impl Strategy<Value = Charging> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
     fn windows_know_the_millisecond(
@@ -87,7 +87,7 @@ proptest! {
         now in any::<prop::sample::Index>(),
         charging in charging(),
     ) {
-        let limit = if sliding { Limit::sliding(quota, width(window)) } else { Limit::fixed(quota, width(window)) };
+        let limit = if sliding { Limit::sliding } else { Limit::fixed }(quota, width(window));
         let start = index * window;
         let state = State::Window {
             start: at(start),

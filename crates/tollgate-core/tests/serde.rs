@@ -61,7 +61,10 @@ fn a_refusal_says_what_is_wrong_and_what_to_write() {
         (json!({"fixed-window": {"quota": 1u64 << 53, "window": "1 m"}}), &["9007199254740991", "coarser"]),
         (json!({"token-bucket": {"capacity": 3, "refill": 0, "interval": "1 s"}}), &["at least 1"]),
         (
-            json!({"fixed-window": {"quota": 30, "window": "1 m"}, "sliding-window": {"quota": 30, "window": "1 m"}}),
+            json!({
+                "fixed-window": {"quota": 30, "window": "1 m"},
+                "sliding-window": {"quota": 30, "window": "1 m"},
+            }),
             &["exactly one entry"],
         ),
     ] {
@@ -90,7 +93,11 @@ proptest! {
         window in prop_oneof![1u64..=1 << 40, (1u64..=400).prop_map(|days| days * 86_400_000)],
     ) {
         let window = width(window);
-        for limit in [Limit::fixed(quota, window), Limit::sliding(quota, window), Limit::bucket(quota, refill, window)] {
+        for limit in [
+            Limit::fixed(quota, window),
+            Limit::sliding(quota, window),
+            Limit::bucket(quota, refill, window),
+        ] {
             prop_assert_eq!(read(json!(limit.to_string())), Ok(limit));
             prop_assert_eq!(read(serde_json::to_value(limit).unwrap()), Ok(limit));
         }

@@ -1,7 +1,7 @@
 //! The sliding window beside an exact log, the admission test as it is written, and the bound that follows from it.
 
 use proptest::prelude::*;
-use tollgate_core::{Charging, Limit, State, Units};
+use tollgate_core::{Limit, State, Units};
 
 use crate::{
     fixed::Log,
@@ -114,8 +114,14 @@ proptest! {
         let start = windows * window;
         let offset = offset.index(usize::try_from(window).unwrap()) as u64;
         let limit = Limit::sliding(quota, width(window));
-        let state = State::Window { start: at(start), end: at(start + window), used: units(used), before: units(before) };
-        let ask = |cost: u64| limit.step(Some(state), units(cost), at(start + offset), Charging::Never, true).decision;
+        let state = State::Window {
+            start: at(start),
+            end: at(start + window),
+            used: units(used),
+            before: units(before),
+        };
+        let key = Held { limit, state: Some(state) };
+        let ask = |cost: u64| key.peek(cost, start + offset);
         let fits = |cost: u64| {
             let [quota, used, before, cost, window, offset] =
                 [quota, used, before, cost, window, offset].map(u128::from);

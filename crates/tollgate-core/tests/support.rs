@@ -1,4 +1,4 @@
-//! What several files share: short names, one key charged step by step, and random histories replayed beside a reference.
+//! What several files share: short names, one key charged step by step, and histories replayed beside a reference.
 
 use proptest::prelude::*;
 use tollgate_core::{Asked, Charging, Decision, Limit, Stamp, State, Step, Timestamp, Units, Window, decide};
