@@ -1,0 +1,95 @@
+//! Which settlements were applied already.
+
+use std::fmt;
+
+use foldhash::fast::RandomState;
+use lru::LruCache;
+use tollgate_core::{Limit, Timestamp};
+use tollgate_store::{Correction, SettleId};
+
+/// The ids of applied settlements, for as long as applying one again could change a count.
+pub(crate) struct Settled {
+    /// Each id until when it matters, the oldest at the end: nothing is ever moved to the front.
+    ids: LruCache<SettleId, Timestamp, RandomState>,
+    most: usize,
+    /// How many were forgotten too early, for want of room.
+    dropped: u64,
+}
+
+impl Settled {
+    pub(crate) fn new(most: usize) -> Self {
+        // Unbounded, since the bounded one takes the room for all of them at once; most stores settle nothing.
+        Self { ids: LruCache::unbounded_with_hasher(RandomState::default()), most, dropped: 0 }
+    }
+
+    pub(crate) fn contains(&self, id: SettleId) -> bool {
+        self.ids.contains(&id)
+    }
+
+    pub(crate) const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Remembers an id that was applied.
+    pub(crate) fn remember(&mut self, id: SettleId, until: Timestamp, now: Timestamp) {
+        // Two go for one that comes, so what no longer counts does not pile up.
+        for _ in 0..2 {
+            if self.ids.peek_lru().is_some_and(|(_, until)| *until <= now) {
+                self.ids.pop_lru();
+            }
+        }
+        if until <= now {
+            return;
+        }
+        if self.ids.len() >= self.most
+            && let Some((_, until)) = self.ids.pop_lru()
+            && until > now
+        {
+            self.dropped += 1;
+        }
+        self.ids.put(id, until);
+    }
+}
+
+impl fmt::Debug for Settled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settled").field("ids", &self.ids.len()).finish_non_exhaustive()
+    }
+}
+
+/// When a correction no longer changes anything that counts.
+pub(crate) fn counts_until(correction: &Correction<'_>, now: Timestamp) -> Timestamp {
+    let end = correction.stamp.window_end();
+    match correction.limit {
+        Limit::FixedWindow { .. } => end,
+        Limit::SlidingWindow { window, .. } => end.saturating_add_ms(window.ms()),
+        // A bucket has no windows: by then what was taken out before the correction is back.
+        Limit::TokenBucket { .. } => now.saturating_add_ms(correction.limit.period().ms()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Timestamp {
+        Timestamp::from_unix_ms(ms)
+    }
+
+    #[test]
+    fn ids_are_remembered_while_they_count_and_there_is_room() {
+        let mut settled = Settled::new(3);
+        settled.remember(SettleId::new(0), at(5), at(5));
+        assert!(!settled.contains(SettleId::new(0)), "what no longer counts needs no room");
+        for id in 1..=3 {
+            settled.remember(SettleId::new(id), at(10), at(0));
+        }
+        settled.remember(SettleId::new(4), at(20), at(0));
+        assert!(!settled.contains(SettleId::new(1)), "the oldest goes");
+        assert_eq!((settled.ids.len(), settled.dropped()), (3, 1));
+        settled.remember(SettleId::new(5), at(20), at(10));
+        assert!(!settled.contains(SettleId::new(3)), "two that no longer count go first");
+        assert!(settled.contains(SettleId::new(4)) && settled.contains(SettleId::new(5)));
+        assert_eq!(settled.dropped(), 1);
+    }
+}

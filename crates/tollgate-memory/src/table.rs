@@ -1,0 +1,289 @@
+//! The keys, their states and the index that finds them.
+//!
+//! Nothing in here locks: whoever calls holds the table to himself.
+
+use std::array;
+
+use hashbrown::HashTable;
+use tollgate_core::{Charging, Decision, State, Timestamp, Units, Verdict};
+use tollgate_store::{Charge, Decisions, Forget, Key, MOST_CHARGES, Settle, StoreError, Take};
+
+use crate::{
+    MemoryStats,
+    eviction::{Eviction, Full},
+    settled::{Settled, counts_until},
+    slot::{Slot, StoredKey},
+};
+
+/// The hashes of the keys of one call, in their order.
+pub(crate) type Hashes = [u32; MOST_CHARGES];
+
+pub(crate) struct Table {
+    /// The place of each key.
+    index: HashTable<u32>,
+    slots: Vec<Slot>,
+    /// Places that were given up.
+    free: Vec<u32>,
+    capacity: usize,
+    eviction: Eviction,
+    settled: Settled,
+    /// The newest number given to a use.
+    uses: u64,
+    /// The newest time ever given: what is idle is idle by this.
+    newest: Timestamp,
+    /// How many slots are marked as refusing.
+    refusing: usize,
+    evicted_live: u64,
+    evicted_refusing: u64,
+}
+
+impl Table {
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self {
+            index: HashTable::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            capacity,
+            eviction: Eviction::new(capacity),
+            settled: Settled::new(capacity),
+            uses: Slot::FREE,
+            newest: Timestamp::EPOCH,
+            refusing: 0,
+            evicted_live: 0,
+            evicted_refusing: 0,
+        }
+    }
+
+    /// Takes the room for all keys at once, so that no charge waits for a move to more; `None` if there is not so much memory.
+    pub(crate) fn reserve(&mut self) -> Option<()> {
+        self.slots.try_reserve_exact(self.capacity).ok()?;
+        let slots = &self.slots;
+        self.index.try_reserve(self.capacity, |&place| spread(slots[place as usize].hash)).ok()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    pub(crate) fn stats(&self) -> MemoryStats {
+        MemoryStats {
+            keys: self.len(),
+            capacity: self.capacity,
+            evicted_live: self.evicted_live,
+            evicted_refusing: self.evicted_refusing,
+            dropped_settle_ids: self.settled.dropped(),
+        }
+    }
+
+    /// One charge: what [`Table::take`] does, without moving arrays.
+    #[inline]
+    pub(crate) fn take_one(
+        &mut self,
+        take: &Take<'_>,
+        charge: &Charge<'_>,
+        hash: u32,
+    ) -> Result<Decisions, StoreError> {
+        let place = self.find(&charge.key, hash);
+        let found = place.map(|place| self.slots[place as usize].state);
+        let mut after = None;
+        let decisions = Decisions::decide(take, [found], |_, state| after = state)?;
+        self.newest = self.newest.max(take.now);
+        match place {
+            Some(place) => self.update(place, charge, after, &decisions[0]),
+            None => self.insert(charge, hash, after, &decisions[0]),
+        }
+        Ok(decisions)
+    }
+
+    pub(crate) fn take(&mut self, take: &Take<'_>, hashes: &Hashes) -> Result<Decisions, StoreError> {
+        let mut places = [None; MOST_CHARGES];
+        let mut after = [None; MOST_CHARGES];
+        let found = take.charges.iter().zip(hashes).zip(&mut places).map(|((charge, &hash), place)| {
+            *place = self.find(&charge.key, hash);
+            place.map(|place| self.slots[place as usize].state)
+        });
+        let decisions = Decisions::decide(take, found, |at, state| after[at] = state)?;
+        self.newest = self.newest.max(take.now);
+        // First what is there: a key that is put in may take the place of another, but of none that was just used.
+        for (at, charge) in take.charges.iter().enumerate() {
+            if let Some(place) = places[at] {
+                self.update(place, charge, after[at], &decisions[at]);
+            }
+        }
+        for (at, charge) in take.charges.iter().enumerate() {
+            if places[at].is_none() {
+                self.insert(charge, hashes[at], after[at], &decisions[at]);
+            }
+        }
+        Ok(decisions)
+    }
+
+    pub(crate) fn settle(&mut self, settle: &Settle<'_>, hashes: &Hashes) {
+        self.newest = self.newest.max(settle.now);
+        if self.settled.contains(settle.id) {
+            return;
+        }
+        let mut until = Timestamp::EPOCH;
+        for (correction, &hash) in settle.corrections.iter().zip(hashes) {
+            until = until.max(counts_until(correction, self.newest));
+            let Some(place) = self.find(&correction.key, hash) else { continue };
+            let before = self.slots[place as usize].state;
+            let after = correction.limit.settle(Some(before), correction.stamp, correction.delta, settle.now);
+            let Some(after) = after.filter(|after| *after != before) else { continue };
+            self.touch(place);
+            if correction.delta < 0 {
+                self.mark(place, false);
+            }
+            self.set(place, after, correction.limit.idle_at(&after));
+        }
+        self.settled.remember(settle.id, until, self.newest);
+    }
+
+    pub(crate) fn forget(&mut self, forget: &Forget<'_>, hashes: &Hashes) {
+        for (target, &hash) in forget.targets.iter().zip(hashes) {
+            if let Some(place) = self.find(&target.key, hash) {
+                self.remove(place);
+                self.free.push(place);
+            }
+        }
+    }
+
+    #[inline]
+    fn find(&self, key: &Key<'_>, hash: u32) -> Option<u32> {
+        let is_key = |&place: &u32| {
+            let slot = &self.slots[place as usize];
+            slot.hash == hash && slot.key.is(key)
+        };
+        self.index.find(spread(hash), is_key).copied()
+    }
+
+    /// Keeps what a decided charge left of a key that is there.
+    #[inline]
+    fn update(&mut self, place: u32, charge: &Charge<'_>, after: Option<State>, decision: &Decision) {
+        if is_peek(charge) {
+            return;
+        }
+        self.touch(place);
+        if let Some(refuses) = refuses(charge, decision) {
+            self.mark(place, refuses);
+        }
+        if let Some(after) = after
+            && after != self.slots[place as usize].state
+        {
+            self.set(place, after, charge.limit.idle_at(&after));
+        }
+    }
+
+    /// Keeps what a decided charge left of a key that is not there, if anything.
+    fn insert(&mut self, charge: &Charge<'_>, hash: u32, after: Option<State>, decision: &Decision) {
+        let Some(state) = after else { return };
+        let idle_at = charge.limit.idle_at(&state);
+        let slot =
+            Slot { key: StoredKey::new(&charge.key), state, idle_at, last_use: 0, hash, refusing: false };
+        let place = match self.free_place() {
+            Some(place) => {
+                self.slots[place as usize] = slot;
+                place
+            }
+            None => {
+                self.slots.push(slot);
+                place(self.slots.len() - 1)
+            }
+        };
+        self.touch(place);
+        self.mark(place, refuses(charge, decision).unwrap_or(false));
+        let slots = &self.slots;
+        self.index.insert_unique(spread(hash), place, |&place| spread(slots[place as usize].hash));
+        self.eviction.note_idle_at(place, &self.slots);
+    }
+
+    /// A place without a key, if there is one or there may be no more; else one must be added.
+    fn free_place(&mut self) -> Option<u32> {
+        if self.free.is_empty() && self.slots.len() >= self.capacity {
+            let full =
+                Full { slots: &self.slots, refusing: self.refusing, now: self.newest, uses: self.uses };
+            let place = self.eviction.next(full);
+            let slot = &self.slots[place as usize];
+            if !slot.is_idle(self.newest) {
+                self.evicted_live += 1;
+                self.evicted_refusing += u64::from(slot.refusing);
+            }
+            self.remove(place);
+            return Some(place);
+        }
+        self.free.pop()
+    }
+
+    fn remove(&mut self, place: u32) {
+        let hash = spread(self.slots[place as usize].hash);
+        if let Ok(entry) = self.index.find_entry(hash, |&other| other == place) {
+            entry.remove();
+        }
+        self.mark(place, false);
+        let slot = &mut self.slots[place as usize];
+        slot.key = StoredKey::EMPTY;
+        slot.last_use = Slot::FREE;
+    }
+
+    #[inline]
+    fn touch(&mut self, place: u32) {
+        self.uses += 1;
+        self.slots[place as usize].last_use = self.uses;
+    }
+
+    /// Marks a key, which must have been used just now: the eviction takes an unchanged last use for an unchanged mark.
+    #[inline]
+    fn mark(&mut self, place: u32, refusing: bool) {
+        let slot = &mut self.slots[place as usize];
+        if slot.refusing != refusing {
+            slot.refusing = refusing;
+            self.refusing = if refusing { self.refusing + 1 } else { self.refusing - 1 };
+        }
+    }
+
+    #[inline]
+    fn set(&mut self, place: u32, state: State, idle_at: Timestamp) {
+        let slot = &mut self.slots[place as usize];
+        let is_earlier = idle_at < slot.idle_at;
+        slot.state = state;
+        slot.idle_at = idle_at;
+        if is_earlier {
+            self.eviction.note_idle_at(place, &self.slots);
+        }
+    }
+}
+
+/// Whether a charge only asks: it leaves everything as it was, the order of eviction included.
+#[inline]
+fn is_peek(charge: &Charge<'_>) -> bool {
+    charge.charging == Charging::Never || charge.cost == Units::ZERO
+}
+
+/// Whether a key is refusing after this decision, where the decision says anything about that: a cost that can never fit does
+/// not, and neither does a shadow.
+#[inline]
+fn refuses(charge: &Charge<'_>, decision: &Decision) -> Option<bool> {
+    match decision.verdict() {
+        _ if !charge.enforce => None,
+        Verdict::Allow => Some(false),
+        Verdict::Deny { retry_at: Some(_) } => Some(true),
+        Verdict::Deny { retry_at: None } => None,
+    }
+}
+
+/// A hash as wide as the index wants it, its uppermost bits mixed from all of the others.
+#[inline]
+fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the largest capacity is below 2^32")]
+const fn place(at: usize) -> u32 {
+    at as u32
+}
+
+/// The hashes of as many keys as one call may name; a call that names more is refused before they are looked at.
+#[inline]
+pub(crate) fn hashes<T>(items: &[T], hash: impl Fn(&T) -> u32) -> Hashes {
+    array::from_fn(|at| items.get(at).map_or(0, &hash))
+}
