@@ -106,10 +106,10 @@ impl fmt::Display for VisitorError {
             Self::HeaderTooLong => "the configured header is longer than any real list of hops",
             Self::MalformedForwarded => "the `Forwarded` header breaks the grammar of RFC 7239",
             Self::UnknownIdentifier => {
-                "the last untrusted hop does not say who it speaks for; make the proxy write the address"
+                "the hop that names the client does not say who it is; make the proxy write the address"
             }
             Self::ObfuscatedIdentifier => {
-                "the last untrusted hop hides the address behind a name; make the proxy write the address"
+                "the hop that names the client hides the address behind a made-up name; make the proxy write the address"
             }
         })
     }

@@ -20,52 +20,37 @@ const MAX_PARAMETERS: usize = 16;
 /// The whole field must be well formed before any of it counts: a client that opens a quote must not be able to hide
 /// the element that the proxy appended. Each field line must stand on its own for the same reason.
 pub(crate) fn client(headers: &HeaderMap, rule: &HopRule) -> Result<Option<IpAddr>, VisitorError> {
-    let mut hops = Hops::<Option<Value<'_>>>::new();
+    let mut hops = Hops::<Option<&str>>::new();
     for value in values(headers, &FORWARDED)? {
-        let mut rest = Rest(ascii(value)?);
-        loop {
-            rest.skip_white_space();
-            if !matches!(rest.peek(), None | Some(b',')) {
-                push(&mut hops, element(&mut rest)?)?;
-                rest.skip_white_space();
-            }
-            match rest.next() {
-                None => break,
-                Some(b',') => {}
-                Some(_) => return Err(MalformedForwarded),
+        for part in split_outside_quotes(ascii(value)?, ',') {
+            let part = part.trim_matches([' ', '\t']);
+            if !part.is_empty() {
+                push(&mut hops, element(part)?)?;
             }
         }
     }
-    rule.client(&hops, |hop| match hop {
-        Some(value) => node(&value.text()),
-        None => Err(VisitorError::UnknownIdentifier),
+    rule.client(&hops, |hop| {
+        node(&unescape(hop.ok_or(VisitorError::UnknownIdentifier)?))
     })
 }
 
-/// One element up to its `,` or the end; gives the value of its `for`.
-fn element<'a>(rest: &mut Rest<'a>) -> Result<Option<Value<'a>>, VisitorError> {
+/// Checks one element and gives the value of its `for`, still escaped.
+fn element(text: &str) -> Result<Option<&str>, VisitorError> {
     let mut names = ArrayVec::<&str, MAX_PARAMETERS>::new();
     let mut client = None;
-    loop {
-        // The grammar allows an empty parameter: `for=192.0.2.1;`.
-        if rest.peek().is_some_and(is_token_byte) {
-            let name = rest.token()?;
-            if names.iter().any(|seen| seen.eq_ignore_ascii_case(name)) || names.try_push(name).is_err() {
-                return Err(MalformedForwarded);
-            }
-            if rest.next() != Some(b'=') {
-                return Err(MalformedForwarded);
-            }
-            let value = rest.value()?;
-            if name.eq_ignore_ascii_case("for") {
-                client = Some(value);
-            }
+    // The grammar allows an empty parameter: `for=192.0.2.1;`.
+    for pair in split_outside_quotes(text, ';').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').ok_or(MalformedForwarded)?;
+        let value = unquote(value).ok_or(MalformedForwarded)?;
+        let repeated = names.iter().any(|seen| seen.eq_ignore_ascii_case(name));
+        if !is_token(name) || repeated || names.try_push(name).is_err() {
+            return Err(MalformedForwarded);
         }
-        if rest.peek() != Some(b';') {
-            return Ok(client);
+        if name.eq_ignore_ascii_case("for") {
+            client = Some(value);
         }
-        rest.next();
     }
+    Ok(client)
 }
 
 /// RFC 7239 §6: an address with an optional port, `unknown`, or an obfuscated identifier.
@@ -103,77 +88,52 @@ fn is_obfuscated(text: &str) -> bool {
     })
 }
 
-/// The value of a parameter, still escaped.
-#[derive(Clone, Copy, Debug)]
-struct Value<'a>(&'a str);
-
-impl<'a> Value<'a> {
-    /// Takes the escapes out; only a value that has some needs a new text.
-    fn text(self) -> Cow<'a, str> {
-        if !self.0.contains('\\') {
-            return Cow::Borrowed(self.0);
+/// The pieces between the separators that are in no quoted string (RFC 9110 §5.6.4).
+///
+/// A piece whose quotes do not match is one that [`unquote`] refuses, wherever the split went wrong because of it.
+fn split_outside_quotes(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let (mut quoted, mut escaped) = (false, false);
+    text.split(move |char| {
+        let literal = std::mem::take(&mut escaped);
+        match char {
+            '"' if !literal => quoted = !quoted,
+            '\\' if !literal => escaped = quoted,
+            _ => return char == separator && !quoted,
         }
-        let mut text = String::with_capacity(self.0.len());
-        let mut chars = self.0.chars();
-        while let Some(char) = chars.next() {
-            text.extend(if char == '\\' { chars.next() } else { Some(char) });
-        }
-        Cow::Owned(text)
-    }
+        false
+    })
 }
 
-/// What is left to read. It holds ASCII only, so that every byte is a character.
-struct Rest<'a>(&'a str);
+/// The text of a token, or what is between the quotes of a whole quoted string.
+fn unquote(value: &str) -> Option<&str> {
+    let Some(rest) = value.strip_prefix('"') else {
+        return is_token(value).then_some(value);
+    };
+    let text = rest.strip_suffix('"')?;
+    let mut escaped = false;
+    let closes_early = text.bytes().any(|byte| {
+        let literal = std::mem::take(&mut escaped);
+        escaped = byte == b'\\' && !literal;
+        byte == b'"' && !literal
+    });
+    (!closes_early && !escaped).then_some(text)
+}
 
-impl<'a> Rest<'a> {
-    fn peek(&self) -> Option<u8> {
-        self.0.bytes().next()
+/// Takes the escapes out; only a text that has some needs a new one.
+fn unescape(text: &str) -> Cow<'_, str> {
+    if !text.contains('\\') {
+        return Cow::Borrowed(text);
     }
-
-    fn next(&mut self) -> Option<u8> {
-        let byte = self.peek()?;
-        self.take(1);
-        Some(byte)
+    let mut plain = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(char) = chars.next() {
+        plain.extend(if char == '\\' { chars.next() } else { Some(char) });
     }
-
-    fn take(&mut self, bytes: usize) -> &'a str {
-        let (taken, rest) = self.0.split_at_checked(bytes).unwrap_or((self.0, ""));
-        self.0 = rest;
-        taken
-    }
-
-    fn skip_white_space(&mut self) {
-        self.0 = self.0.trim_start_matches([' ', '\t']);
-    }
-
-    fn token(&mut self) -> Result<&'a str, VisitorError> {
-        let length = self.0.bytes().take_while(|&byte| is_token_byte(byte)).count();
-        if length == 0 {
-            Err(MalformedForwarded)
-        } else {
-            Ok(self.take(length))
-        }
-    }
-
-    /// A token or a quoted string (RFC 9110 §5.6.4), without its quotes.
-    fn value(&mut self) -> Result<Value<'a>, VisitorError> {
-        if self.peek() != Some(b'"') {
-            return self.token().map(Value);
-        }
-        self.next();
-        let mut escaped = false;
-        let end = self.0.bytes().position(|byte| {
-            let ends = byte == b'"' && !escaped;
-            escaped = byte == b'\\' && !escaped;
-            ends
-        });
-        let value = Value(self.take(end.ok_or(MalformedForwarded)?));
-        self.next();
-        Ok(value)
-    }
+    Cow::Owned(plain)
 }
 
 /// RFC 9110 §5.6.2.
-fn is_token_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+fn is_token(text: &str) -> bool {
+    let is_token_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !text.is_empty() && text.bytes().all(is_token_byte)
 }

@@ -205,6 +205,32 @@ proptest! {
     }
 
     #[test]
+    fn a_well_formed_forwarded_is_read_whatever_its_quotes_hold(
+        texts in vec(vec(proptest::sample::select(b" \t!\"\\,;=[]_azAZ09:.for~".to_vec()), 0..12), 1..8),
+        escape_all in any::<bool>(),
+    ) {
+        let quoted = |text: &[u8]| {
+            let mut quoted = String::from("\"");
+            for &byte in text {
+                if escape_all || matches!(byte, b'"' | b'\\') {
+                    quoted.push('\\');
+                }
+                quoted.push(char::from(byte));
+            }
+            quoted + "\""
+        };
+        // Each text is a host and an earlier client's claim; the last element is the proxy's.
+        let mut elements: Vec<String> =
+            texts.iter().map(|text| format!("for={};host={0}", quoted(text))).collect();
+        elements.push(format!("host={};for={}", quoted(&texts[0]), quoted(b"[2001:db8::1]:80")));
+        let headers = headers(&[("forwarded", elements.join(", ").as_bytes())]);
+        for line in ["forwarded peers=any hops=1", "forwarded peers=any proxies=10.0.0.0/8"] {
+            let found = source(line).identify(&headers, None);
+            prop_assert_eq!(found.as_ref().map(Visitor::key), Ok("2001:db8:0:0::/64"), "{:?}", &headers);
+        }
+    }
+
+    #[test]
     fn a_list_means_the_same_in_one_field_or_in_many(
         hops in vec(prop_oneof![
             Just("203.0.113.9"), Just("10.1.1.1"), Just("x"), Just(" "), Just("[2001:db8::1]:80"), Just("10.2.2.2 ")
