@@ -27,12 +27,15 @@ pub(crate) fn single(
     name: &HeaderName,
     form: Form,
 ) -> Result<Option<IpAddr>, VisitorError> {
-    let mut values = values(headers, name)?;
+    let mut values = headers.get_all(name).iter().map(HeaderValue::as_bytes);
     let Some(value) = values.next() else {
         return Ok(None);
     };
     if values.next().is_some() {
         return Err(VisitorError::RepeatedHeader);
+    }
+    if value.len() > MAX_HEADER_BYTES {
+        return Err(VisitorError::HeaderTooLong);
     }
     let text = ascii(value)?;
     if text.contains(',') {

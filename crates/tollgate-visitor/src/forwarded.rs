@@ -134,6 +134,12 @@ fn unescape(text: &str) -> Cow<'_, str> {
 
 /// RFC 9110 §5.6.2.
 fn is_token(text: &str) -> bool {
-    let is_token_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    !text.is_empty() && text.bytes().all(is_token_byte)
+    !text.is_empty()
+        && text.bytes().all(|byte| {
+            matches!(
+                byte,
+                b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'!' | b'#' | b'$' | b'%' | b'&' | b'\'' | b'*' | b'+' | b'-'
+                    | b'.' | b'^' | b'_' | b'`' | b'|' | b'~'
+            )
+        })
 }

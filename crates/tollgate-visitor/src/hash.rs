@@ -1,12 +1,13 @@
 //! The keyed hash: a visitor's text that cannot be turned back into an address without the secret.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use base64::display::Base64Display;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
+use crate::visitor::KeyText;
 use crate::{ConfigError, Visitor};
 
 /// Fewer bytes than the hash has would make guessing the secret easier than guessing the hash.
@@ -34,7 +35,10 @@ impl KeyedHash {
         mac.update(text.as_bytes());
         let digest: [u8; 32] = mac.finalize().into_bytes().into();
         let (kept, _) = digest.split_at(16);
-        Visitor::from_text(format_args!("h1_{}", Base64Display::new(kept, &URL_SAFE_NO_PAD)))
+        let mut key = KeyText::new();
+        // `h1_` and the 22 characters of 16 bytes are fewer than any text has room for.
+        write!(key, "h1_{}", Base64Display::new(kept, &URL_SAFE_NO_PAD)).expect("25 bytes fit");
+        Visitor::new(key)
     }
 }
 

@@ -1,10 +1,10 @@
 //! From an address to a visitor: unwrap, refuse, cut, and hash where asked.
 
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 #[cfg(feature = "hash")]
 use crate::hash::KeyedHash;
+use crate::visitor::KeyText;
 use crate::{Visitor, VisitorError};
 
 /// What of an address makes the visitor.
@@ -26,21 +26,16 @@ impl Identity {
         if self.shared.contains(&address) {
             return Err(VisitorError::SharedAddress);
         }
-        let visitor = match address {
-            IpAddr::V4(address) => Visitor::from_text(format_args!("{address}")),
-            IpAddr::V6(address) => Visitor::from_text(format_args!(
-                "{}",
-                Cut {
-                    address,
-                    prefix: self.ipv6_prefix
-                }
-            )),
-        };
+        let mut key = KeyText::new();
+        match address {
+            IpAddr::V4(address) => push_ipv4(&mut key, address),
+            IpAddr::V6(address) => push_network(&mut key, address, self.ipv6_prefix),
+        }
         #[cfg(feature = "hash")]
         if let Some(hash) = &self.hash {
-            return Ok(hash.visitor(visitor.key()));
+            return Ok(hash.visitor(&key));
         }
-        Ok(visitor)
+        Ok(Visitor::new(key))
     }
 }
 
@@ -72,26 +67,58 @@ fn is_client(address: IpAddr) -> bool {
     !address.is_unspecified() && !address.is_multicast() && address != IpAddr::V4(Ipv4Addr::BROADCAST)
 }
 
-/// The network part of an IPv6 address, in the one text form that keys use: it must never change, as keys outlive
-/// a release.
-struct Cut {
-    address: Ipv6Addr,
-    prefix: u8,
+// The texts below are written by hand: std's formatting took longer than reading the request. They must never change, as
+// keys outlive a release.
+
+fn push_ipv4(key: &mut KeyText, address: Ipv4Addr) {
+    for (at, octet) in address.octets().into_iter().enumerate() {
+        if at > 0 {
+            key.push('.');
+        }
+        push_decimal(key, octet);
+    }
 }
 
-impl fmt::Display for Cut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let host_bits = 128_u32.saturating_sub(u32::from(self.prefix));
-        let mask = u128::MAX.checked_shl(host_bits).unwrap_or(0);
-        let groups = Ipv6Addr::from_bits(self.address.to_bits() & mask).segments();
-        let kept = usize::from(self.prefix.div_ceil(16)).min(groups.len());
-        for (at, group) in groups.iter().take(kept).enumerate() {
-            if at > 0 {
-                f.write_str(":")?;
-            }
-            write!(f, "{group:x}")?;
+/// The first bits of an address: all groups that they touch, and `::` for the groups that they do not.
+fn push_network(key: &mut KeyText, address: Ipv6Addr, prefix: u8) {
+    let host_bits = 128_u32.saturating_sub(u32::from(prefix));
+    let mask = u128::MAX.checked_shl(host_bits).unwrap_or(0);
+    let groups = Ipv6Addr::from_bits(address.to_bits() & mask).segments();
+    let kept = usize::from(prefix.div_ceil(16));
+    for (at, group) in groups.into_iter().take(kept).enumerate() {
+        if at > 0 {
+            key.push(':');
         }
-        let rest = if kept < groups.len() { "::" } else { "" };
-        write!(f, "{rest}/{}", self.prefix)
+        push_hex(key, group);
     }
+    key.push_str(if kept < groups.len() { "::/" } else { "/" });
+    push_decimal(key, prefix);
+}
+
+fn push_decimal(key: &mut KeyText, number: u8) {
+    if number >= 100 {
+        push_digit(key, number / 100);
+    }
+    if number >= 10 {
+        push_digit(key, number / 10 % 10);
+    }
+    push_digit(key, number % 10);
+}
+
+/// Without leading zeros.
+fn push_hex(key: &mut KeyText, group: u16) {
+    let [high, low] = group.to_be_bytes();
+    let digits = [high >> 4, high & 15, low >> 4, low & 15];
+    let zeros = digits.iter().take(3).take_while(|&&digit| digit == 0).count();
+    for &digit in digits.iter().skip(zeros) {
+        push_digit(key, digit);
+    }
+}
+
+fn push_digit(key: &mut KeyText, digit: u8) {
+    key.push(char::from(if digit < 10 {
+        b'0' + digit
+    } else {
+        b'a' - 10 + digit
+    }));
 }
