@@ -1,1 +1,53 @@
-//! Rate limits and budgets for expensive endpoints: one dependency, features choose the parts
+//! Rate limits and budgets for expensive endpoints: one dependency, features choose the parts.
+//!
+//! Tollgate meters requests and stops what costs too much. A [`Policy`] is a limit with a name and a failure mode; a [`Guard`]
+//! applies several to one request, all or nothing; a store keeps the counts. This crate is the front door: it re-exports the parts
+//! and chooses among them, and holds no logic of its own.
+//!
+//! ```
+//! use tollgate::{Guard, Limit, MemoryStore, OnOutage, Outcome, Policy, Window};
+//!
+//! const ASK: Policy<1> = Policy::new("ask", Limit::fixed(15, Window::DAY), OnOutage::Deny);
+//!
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! let guard = Guard::builder(MemoryStore::new()).policy(ASK).build()?;
+//! match guard.check(&[ASK.charge("203.0.113.7")]).await {
+//!     Outcome::Allow(pass) => assert_eq!(pass.decisions()[0].decision().remaining(), 14),
+//!     Outcome::Deny(refusal) => println!("429, again at {:?}", refusal.retry_at()),
+//!     Outcome::Unavailable(_) => println!("503"),
+//! }
+//! # Ok::<(), tollgate::GuardError>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Features
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `memory` (default) | [`MemoryStore`], and [`memory_limiter`] |
+//! | `visitor` | the module `visitor`: who is calling |
+//! | `http` | the module `http`: header fields, problem bodies, the tower layer |
+//! | `axum` | `http` and `visitor`, with extractors and responses for axum |
+//! | `tokio` | `Guard::until_allowed` |
+//!
+//! # Limits
+//!
+//! In memory each process counts for itself. Stores that several machines share are on their way; until then a limit on `m`
+//! machines admits up to `m` times its quota.
+
+#[cfg(feature = "memory")]
+mod limiter;
+
+#[cfg(feature = "memory")]
+pub use limiter::{MemoryLimiterError, memory_limiter};
+pub use tollgate_core as core;
+pub use tollgate_guard::*;
+#[cfg(feature = "memory")]
+pub use tollgate_memory::MemoryStore;
+pub use tollgate_store as store;
+
+#[cfg(feature = "http")]
+pub use tollgate_http as http;
+#[cfg(feature = "visitor")]
+pub use tollgate_visitor as visitor;
