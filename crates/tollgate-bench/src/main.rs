@@ -8,11 +8,16 @@ use tollgate_bench::{
 };
 
 fn main() {
-    println!("One run, one thread, {ROUNDS} rounds taking turns: the median of each, and of the ratios round by round.");
-    println!("Nanoseconds differ from machine to machine and from hour to hour; the ratios are what to read.\n");
+    println!(
+        "One run, one thread, {ROUNDS} rounds taking turns: the median of each, and of the ratios round by round."
+    );
+    println!(
+        "Nanoseconds differ from machine to machine and from hour to hour; the ratios are what to read.\n"
+    );
     println!("{:<24} {:<37} {:>9} {:>9}", "scenario", "contender", "ns/check", "ratio");
     for scenario in &SCENARIOS {
-        let mut checks: Vec<_> = [PEER].iter().chain(&CONTENDERS).map(|contender| (contender.make)(scenario)).collect();
+        let mut checks: Vec<_> =
+            [PEER].iter().chain(&CONTENDERS).map(|contender| (contender.make)(scenario)).collect();
         let figures = interleaved(scenario, &mut checks);
         let [peer, contenders @ ..] = &figures[..] else { continue };
         println!("{:<24} {:<37} {:>9.1} {:>9.2}", scenario.name, PEER.name, median(*peer), 1.0);

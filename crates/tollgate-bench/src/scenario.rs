@@ -22,8 +22,9 @@ impl Scenario {
     /// The keys, 42 bytes each: about as long as a visitor and a project.
     #[must_use]
     pub fn texts(&self) -> Vec<String> {
-        let mut texts: Vec<String> =
-            (0..self.keys).map(|at| format!("2001:db8:{at:04x}:{:04x}::/64-documentation-site", at * 7 % 65_536)).collect();
+        let mut texts: Vec<String> = (0..self.keys)
+            .map(|at| format!("2001:db8:{at:04x}:{:04x}::/64-documentation-site", at * 7 % 65_536))
+            .collect();
         for text in &mut texts {
             text.truncate(42);
         }
