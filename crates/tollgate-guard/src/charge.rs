@@ -101,6 +101,7 @@ impl<'a> PolicyCharge<'a> {
         self.limit
     }
 
+    #[cfg(feature = "tokio")]
     pub(crate) fn own_charging(&self) -> Charging {
         self.charging
     }

@@ -64,10 +64,8 @@ pub(crate) fn maybe_port(text: &str) -> Result<IpAddr, VisitorError> {
 
 /// Splits `[address]` or `[address]:port`, where the port is not looked at yet.
 pub(crate) fn bracketed(text: &str) -> Result<(IpAddr, Option<&str>), VisitorError> {
-    let (address, rest) = text
-        .strip_prefix('[')
-        .and_then(|text| text.split_once(']'))
-        .ok_or(MalformedAddress)?;
+    let (address, rest) =
+        text.strip_prefix('[').and_then(|text| text.split_once(']')).ok_or(MalformedAddress)?;
     let address: Ipv6Addr = address.parse().map_err(|_| MalformedAddress)?;
     let port = match rest.strip_prefix(':') {
         Some(port) => Some(port),

@@ -171,27 +171,18 @@ impl VisitorSourceBuilder {
     pub fn build(self) -> Result<VisitorSource, ConfigError> {
         self.refuse_what_does_not_apply()?;
         if !(32..=128).contains(&self.ipv6_prefix) {
-            return Err(ConfigError::PrefixOutOfRange {
-                prefix: self.ipv6_prefix,
-            });
+            return Err(ConfigError::PrefixOutOfRange { prefix: self.ipv6_prefix });
         }
         let identity = Identity {
             unwrap: self.unwrap,
-            shared: self
-                .shared
-                .iter()
-                .map(|&address| self.unwrap.apply(address))
-                .collect(),
+            shared: self.shared.iter().map(|&address| self.unwrap.apply(address)).collect(),
             ipv6_prefix: self.ipv6_prefix,
             #[cfg(feature = "hash")]
             hash: self.hash.clone().transpose()?,
         };
         let header = match &self.kind {
             Kind::Peer => {
-                return Ok(VisitorSource {
-                    origin: Origin::Peer,
-                    identity,
-                });
+                return Ok(VisitorSource { origin: Origin::Peer, identity });
             }
             Kind::Single { name, form } => Header::Single {
                 name: header_name(name)?,
@@ -215,10 +206,7 @@ impl VisitorSourceBuilder {
     }
 
     pub(crate) fn single(name: &str, form: Form) -> Self {
-        Self::new(Kind::Single {
-            name: name.to_owned(),
-            form,
-        })
+        Self::new(Kind::Single { name: name.to_owned(), form })
     }
 
     pub(crate) fn forwarded_for() -> Self {
@@ -252,13 +240,7 @@ impl VisitorSourceBuilder {
         let header = !matches!(self.kind, Kind::Peer);
         let single = matches!(self.kind, Kind::Single { .. });
         let list = header && !single;
-        let plain = matches!(
-            self.kind,
-            Kind::Single {
-                form: Form::Plain,
-                ..
-            }
-        );
+        let plain = matches!(self.kind, Kind::Single { form: Form::Plain, .. });
         let options = [
             ("peers", self.peers.is_some(), header),
             ("untrusted", self.untrusted.is_some(), header),
@@ -294,11 +276,7 @@ impl VisitorSourceBuilder {
             (None, Some(proxies)) => networks(proxies)?,
             (None, None) => return Err(ConfigError::NoTrustedPeers),
         };
-        if trusted.is_empty() {
-            Err(ConfigError::NoTrustedPeers)
-        } else {
-            Ok(Trust::Networks(trusted))
-        }
+        if trusted.is_empty() { Err(ConfigError::NoTrustedPeers) } else { Ok(Trust::Networks(trusted)) }
     }
 }
 
@@ -307,10 +285,7 @@ where
     N: TryInto<Network>,
     ConfigError: From<N::Error>,
 {
-    networks
-        .into_iter()
-        .map(|network| network.try_into().map_err(ConfigError::from))
-        .collect()
+    networks.into_iter().map(|network| network.try_into().map_err(ConfigError::from)).collect()
 }
 
 fn networks(collected: &Result<Vec<Network>, ConfigError>) -> Result<Networks, ConfigError> {
@@ -318,9 +293,7 @@ fn networks(collected: &Result<Vec<Network>, ConfigError>) -> Result<Networks, C
 }
 
 fn header_name(text: &str) -> Result<HeaderName, ConfigError> {
-    HeaderName::from_bytes(text.as_bytes()).map_err(|_| ConfigError::HeaderName {
-        text: text.to_owned(),
-    })
+    HeaderName::from_bytes(text.as_bytes()).map_err(|_| ConfigError::HeaderName { text: text.to_owned() })
 }
 
 #[cfg(test)]
@@ -351,26 +324,12 @@ mod tests {
             (129, "prefix_out_of_range"),
             (255, "prefix_out_of_range"),
         ] {
-            assert_eq!(
-                kind(VisitorSource::peer().ipv6_prefix(prefix)),
-                expected,
-                "/{prefix}"
-            );
+            assert_eq!(kind(VisitorSource::peer().ipv6_prefix(prefix)), expected, "/{prefix}");
             assert_eq!(kind(header().ipv6_prefix(prefix)), expected, "/{prefix}");
         }
-        for (hops, expected) in [
-            (0, "hops"),
-            (1, "ok"),
-            (32, "ok"),
-            (33, "hops"),
-            (usize::MAX, "hops"),
-        ] {
+        for (hops, expected) in [(0, "hops"), (1, "ok"), (32, "ok"), (33, "hops"), (usize::MAX, "hops")] {
             assert_eq!(kind(list().hops(hops)), expected, "{hops} hops");
-            assert_eq!(
-                kind(VisitorSource::forwarded().any_peer().hops(hops)),
-                expected,
-                "{hops} hops"
-            );
+            assert_eq!(kind(VisitorSource::forwarded().any_peer().hops(hops)), expected, "{hops} hops");
         }
     }
 
@@ -378,38 +337,19 @@ mod tests {
     fn a_header_is_never_believed_without_saying_whom() {
         let none: [Network; 0] = [];
         assert_eq!(kind(VisitorSource::cloudflare()), "no_trusted_peers");
-        assert_eq!(
-            kind(VisitorSource::cloudflare().trusted_peers(none)),
-            "no_trusted_peers"
-        );
-        assert_eq!(
-            kind(VisitorSource::cloudflare().trusted_peers(["0.0.0.0/0"])),
-            "trusts_everything"
-        );
-        assert_eq!(
-            kind(VisitorSource::cloudflare().trusted_peers(["10.0.0.5/8"])),
-            "invalid_cidr"
-        );
-        assert_eq!(
-            kind(VisitorSource::cloudflare().trusted_peers(["10.0.0.0/8", "::"])),
-            "ok"
-        );
+        assert_eq!(kind(VisitorSource::cloudflare().trusted_peers(none)), "no_trusted_peers");
+        assert_eq!(kind(VisitorSource::cloudflare().trusted_peers(["0.0.0.0/0"])), "trusts_everything");
+        assert_eq!(kind(VisitorSource::cloudflare().trusted_peers(["10.0.0.5/8"])), "invalid_cidr");
+        assert_eq!(kind(VisitorSource::cloudflare().trusted_peers(["10.0.0.0/8", "::"])), "ok");
         assert_eq!(kind(VisitorSource::x_forwarded_for().hops(1)), "no_trusted_peers");
         assert_eq!(kind(list()), "no_hop_rule");
         assert_eq!(kind(list().trusted_proxies(none)), "no_hop_rule");
         assert_eq!(kind(list().trusted_proxies(["::/0"])), "trusts_everything");
         assert_eq!(kind(list().trusted_proxies(["10.0.0.5/8"])), "invalid_cidr");
-        assert_eq!(
-            kind(list().trusted_proxies(["10.0.0.0/8"]).hops(1)),
-            "two_hop_rules"
-        );
+        assert_eq!(kind(list().trusted_proxies(["10.0.0.0/8"]).hops(1)), "two_hop_rules");
         assert_eq!(kind(list().trusted_proxies(["10.0.0.0/8"])), "ok");
         assert_eq!(
-            kind(
-                VisitorSource::forwarded()
-                    .trusted_proxies(["10.0.0.0/8"])
-                    .trusted_peers(none)
-            ),
+            kind(VisitorSource::forwarded().trusted_proxies(["10.0.0.0/8"]).trusted_peers(none)),
             "no_trusted_peers"
         );
         let proxy = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
@@ -419,10 +359,7 @@ mod tests {
     #[test]
     fn an_option_without_effect_is_refused() {
         let refused = |builder: VisitorSourceBuilder, option| {
-            assert_eq!(
-                builder.build().unwrap_err(),
-                ConfigError::NotApplicable { option }
-            );
+            assert_eq!(builder.build().unwrap_err(), ConfigError::NotApplicable { option });
         };
         refused(VisitorSource::peer().any_peer(), "peers");
         refused(VisitorSource::peer().trusted_peers(["10.0.0.0/8"]), "peers");
@@ -439,15 +376,7 @@ mod tests {
             refused(list.clone().any_peer().hops(1).prefer_header("x"), "prefer");
             refused(list.any_peer().hops(1).allow_port(), "allow-port");
         }
-        assert_eq!(
-            kind(
-                header()
-                    .prefer_header("x")
-                    .allow_port()
-                    .on_untrusted(OnUntrusted::Reject)
-            ),
-            "ok"
-        );
+        assert_eq!(kind(header().prefer_header("x").allow_port().on_untrusted(OnUntrusted::Reject)), "ok");
     }
 
     #[cfg(feature = "hash")]
@@ -463,10 +392,7 @@ mod tests {
     #[test]
     fn debug_hides_the_secret() {
         let builder = VisitorSource::peer().keyed_hash("a secret of many bytes");
-        assert!(
-            format!("{builder:?}").contains("hash: Some(Ok(KeyedHash(..)))"),
-            "{builder:?}"
-        );
+        assert!(format!("{builder:?}").contains("hash: Some(Ok(KeyedHash(..)))"), "{builder:?}");
         assert!(format!("{:?}", builder.build()).contains("hash: Some(KeyedHash(..))"));
     }
 }

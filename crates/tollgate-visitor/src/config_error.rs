@@ -163,68 +163,20 @@ mod tests {
     fn every_kind_has_its_name_and_a_text_that_shows_what_was_given() {
         let text = || "§".to_owned();
         let all = [
-            (
-                ConfigError::HeaderName { text: text() },
-                "header_name",
-                "`§` is no header name",
-            ),
-            (
-                ConfigError::NoTrustedPeers,
-                "no_trusted_peers",
-                "no trusted peers: ",
-            ),
+            (ConfigError::HeaderName { text: text() }, "header_name", "`§` is no header name"),
+            (ConfigError::NoTrustedPeers, "no_trusted_peers", "no trusted peers: "),
             (ConfigError::NoHopRule, "no_hop_rule", "a list of hops needs "),
-            (
-                ConfigError::TwoHopRules,
-                "two_hop_rules",
-                "trusted proxies and a number of hops exclude",
-            ),
+            (ConfigError::TwoHopRules, "two_hop_rules", "trusted proxies and a number of hops exclude"),
             (ConfigError::Hops { hops: 33 }, "hops", "33 hops: "),
-            (
-                ConfigError::InvalidCidr { text: text() },
-                "invalid_cidr",
-                "`§` is no network: ",
-            ),
-            (
-                ConfigError::MappedPrefix { text: text() },
-                "mapped_prefix",
-                "`§` is an IPv4-mapped network",
-            ),
-            (
-                ConfigError::TrustsEverything,
-                "trusts_everything",
-                "the trusted networks hold every address",
-            ),
-            (
-                ConfigError::InvalidAddress { text: text() },
-                "invalid_address",
-                "`§` is no address",
-            ),
-            (
-                ConfigError::PrefixOutOfRange { prefix: 31 },
-                "prefix_out_of_range",
-                "an IPv6 prefix of /31: ",
-            ),
-            (
-                ConfigError::ShortSecret { bytes: 15 },
-                "short_secret",
-                "a secret of 15 bytes: ",
-            ),
-            (
-                ConfigError::NotApplicable { option: "hops" },
-                "not_applicable",
-                "`hops` means nothing",
-            ),
-            (
-                ConfigError::UnknownSource { text: text() },
-                "unknown_source",
-                "`§` is no source: ",
-            ),
-            (
-                ConfigError::UnknownOption { text: text() },
-                "unknown_option",
-                "`§` is no option or value: ",
-            ),
+            (ConfigError::InvalidCidr { text: text() }, "invalid_cidr", "`§` is no network: "),
+            (ConfigError::MappedPrefix { text: text() }, "mapped_prefix", "`§` is an IPv4-mapped network"),
+            (ConfigError::TrustsEverything, "trusts_everything", "the trusted networks hold every address"),
+            (ConfigError::InvalidAddress { text: text() }, "invalid_address", "`§` is no address"),
+            (ConfigError::PrefixOutOfRange { prefix: 31 }, "prefix_out_of_range", "an IPv6 prefix of /31: "),
+            (ConfigError::ShortSecret { bytes: 15 }, "short_secret", "a secret of 15 bytes: "),
+            (ConfigError::NotApplicable { option: "hops" }, "not_applicable", "`hops` means nothing"),
+            (ConfigError::UnknownSource { text: text() }, "unknown_source", "`§` is no source: "),
+            (ConfigError::UnknownOption { text: text() }, "unknown_option", "`§` is no option or value: "),
             (
                 ConfigError::RepeatedOption { text: text() },
                 "repeated_option",

@@ -153,10 +153,6 @@ mod tests {
 
     #[test]
     fn a_missing_peer_says_how_axum_gives_it() {
-        assert!(
-            NoPeerAddress
-                .to_string()
-                .contains("into_make_service_with_connect_info")
-        );
+        assert!(NoPeerAddress.to_string().contains("into_make_service_with_connect_info"));
     }
 }

@@ -14,11 +14,7 @@ pub(crate) fn values<'a>(
 ) -> Result<impl Iterator<Item = &'a [u8]>, VisitorError> {
     let values = || headers.get_all(name).iter().map(HeaderValue::as_bytes);
     let bytes: usize = values().map(<[u8]>::len).sum();
-    if bytes > MAX_HEADER_BYTES {
-        Err(VisitorError::HeaderTooLong)
-    } else {
-        Ok(values())
-    }
+    if bytes > MAX_HEADER_BYTES { Err(VisitorError::HeaderTooLong) } else { Ok(values()) }
 }
 
 /// The address in a field that holds exactly one. `None`: the field is absent.

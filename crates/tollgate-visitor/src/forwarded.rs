@@ -29,9 +29,7 @@ pub(crate) fn client(headers: &HeaderMap, rule: &HopRule) -> Result<Option<IpAdd
             }
         }
     }
-    rule.client(&hops, |hop| {
-        node(&unescape(hop.ok_or(VisitorError::UnknownIdentifier)?))
-    })
+    rule.client(&hops, |hop| node(&unescape(hop.ok_or(VisitorError::UnknownIdentifier)?)))
 }
 
 /// Checks one element and gives the value of its `for`, still escaped.
@@ -82,9 +80,7 @@ fn node(text: &str) -> Result<IpAddr, VisitorError> {
 fn is_obfuscated(text: &str) -> bool {
     text.strip_prefix('_').is_some_and(|name| {
         !name.is_empty()
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
     })
 }
 

@@ -48,10 +48,8 @@ impl HopRule {
                 Ok(client)
             }
             Self::Count(hops_back) => {
-                let hop = hops
-                    .iter()
-                    .nth_back(hops_back.saturating_sub(1))
-                    .ok_or(VisitorError::TooFewHops)?;
+                let hop =
+                    hops.iter().nth_back(hops_back.saturating_sub(1)).ok_or(VisitorError::TooFewHops)?;
                 read(hop).map(Some)
             }
         }

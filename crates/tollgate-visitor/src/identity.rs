@@ -116,9 +116,5 @@ fn push_hex(key: &mut KeyText, group: u16) {
 }
 
 fn push_digit(key: &mut KeyText, digit: u8) {
-    key.push(char::from(if digit < 10 {
-        b'0' + digit
-    } else {
-        b'a' - 10 + digit
-    }));
+    key.push(char::from(if digit < 10 { b'0' + digit } else { b'a' - 10 + digit }));
 }

@@ -67,9 +67,7 @@ impl FromStr for Network {
     type Err = ConfigError;
 
     fn from_str(text: &str) -> Result<Self, ConfigError> {
-        let invalid = || ConfigError::InvalidCidr {
-            text: text.to_owned(),
-        };
+        let invalid = || ConfigError::InvalidCidr { text: text.to_owned() };
         // ipnet's own parser takes leading zeros, host bits and mapped ranges of any length; std's takes none of them.
         let (address, length) = match text.split_once('/') {
             Some((address, length)) => (address, Some(length)),
@@ -80,19 +78,15 @@ impl FromStr for Network {
         let length = length.map_or(Some(whole), prefix_length).ok_or_else(invalid)?;
         let (address, length) = match address.to_canonical() {
             IpAddr::V4(v4) if address.is_ipv6() => {
-                let length = length.checked_sub(96).ok_or_else(|| ConfigError::MappedPrefix {
-                    text: text.to_owned(),
-                })?;
+                let length = length
+                    .checked_sub(96)
+                    .ok_or_else(|| ConfigError::MappedPrefix { text: text.to_owned() })?;
                 (IpAddr::V4(v4), length)
             }
             address => (address, length),
         };
         let network = IpNet::new(address, length).map_err(|_| invalid())?;
-        if network == network.trunc() {
-            Ok(Self(network))
-        } else {
-            Err(invalid())
-        }
+        if network == network.trunc() { Ok(Self(network)) } else { Err(invalid()) }
     }
 }
 
@@ -175,9 +169,7 @@ mod tests {
     use super::{Network, Networks};
 
     fn parse(text: &str) -> Result<String, &'static str> {
-        text.parse::<Network>()
-            .map(|network| network.to_string())
-            .map_err(|error| error.kind())
+        text.parse::<Network>().map(|network| network.to_string()).map_err(|error| error.kind())
     }
 
     #[test]
@@ -232,31 +224,17 @@ mod tests {
     #[test]
     fn an_invalid_network_is_shown_as_it_was_given() {
         let error = "10.0.0.5/8".parse::<Network>().unwrap_err();
-        assert!(
-            error.to_string().starts_with("`10.0.0.5/8` is no network"),
-            "{error}"
-        );
+        assert!(error.to_string().starts_with("`10.0.0.5/8` is no network"), "{error}");
         let error = "::ffff:10.0.0.0/8".parse::<Network>().unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .starts_with("`::ffff:10.0.0.0/8` is an IPv4-mapped"),
-            "{error}"
-        );
+        assert!(error.to_string().starts_with("`::ffff:10.0.0.0/8` is an IPv4-mapped"), "{error}");
     }
 
     #[test]
     fn a_list_may_be_a_providers_file() {
         let list = Network::parse_list("\n192.0.2.0/24\r\n\t2001:db8::/32, 198.51.100.1,\n").unwrap();
-        assert_eq!(
-            format!("{list:?}"),
-            "[192.0.2.0/24, 2001:db8::/32, 198.51.100.1/32]"
-        );
+        assert_eq!(format!("{list:?}"), "[192.0.2.0/24, 2001:db8::/32, 198.51.100.1/32]");
         assert_eq!(Network::parse_list(" ,\n"), Ok(Vec::new()));
-        assert_eq!(
-            Network::parse_list("192.0.2.0/24 x").unwrap_err().kind(),
-            "invalid_cidr"
-        );
+        assert_eq!(Network::parse_list("192.0.2.0/24 x").unwrap_err().kind(), "invalid_cidr");
     }
 
     #[test]
@@ -271,23 +249,14 @@ mod tests {
     #[test]
     fn a_network_holds_its_first_and_last_address_in_either_family() {
         let holds = |network: &str, address: &str| {
-            network
-                .parse::<Network>()
-                .unwrap()
-                .contains(address.parse().unwrap())
+            network.parse::<Network>().unwrap().contains(address.parse().unwrap())
         };
         assert!(holds("192.0.2.128/25", "192.0.2.128") && holds("192.0.2.128/25", "192.0.2.255"));
         assert!(!holds("192.0.2.128/25", "192.0.2.127") && !holds("192.0.2.128/25", "192.0.3.0"));
         assert!(holds("192.0.2.128/25", "::ffff:192.0.2.200") && !holds("192.0.2.128/25", "::192.0.2.200"));
-        assert!(holds(
-            "2001:db8:4000::/34",
-            "2001:db8:7fff:ffff:ffff:ffff:ffff:ffff"
-        ));
+        assert!(holds("2001:db8:4000::/34", "2001:db8:7fff:ffff:ffff:ffff:ffff:ffff"));
         assert!(!holds("2001:db8:4000::/34", "2001:db8:8000::"));
-        assert!(
-            !holds("::/8", "::ffff:192.0.2.1"),
-            "an IPv4 client is in no IPv6 network"
-        );
+        assert!(!holds("::/8", "::ffff:192.0.2.1"), "an IPv4 client is in no IPv6 network");
         let host = Network::from("::ffff:192.0.2.1".parse::<std::net::IpAddr>().unwrap());
         assert_eq!(host.to_string(), "192.0.2.1/32");
     }
@@ -309,14 +278,7 @@ mod tests {
         ] {
             assert_eq!(set(list), Err("trusts_everything"), "{list}");
         }
-        for list in [
-            "0.0.0.0/1",
-            "128.0.0.0/1",
-            "8000::/1",
-            "2000::/4",
-            "2001::/16 10.0.0.0/8",
-            "fc00::/7",
-        ] {
+        for list in ["0.0.0.0/1", "128.0.0.0/1", "8000::/1", "2000::/4", "2001::/16 10.0.0.0/8", "fc00::/7"] {
             assert!(!set(list).unwrap().is_empty(), "{list}");
         }
         assert!(set("").unwrap().is_empty());

@@ -53,21 +53,12 @@ pub enum OnUntrusted {
 #[derive(Clone, Debug)]
 pub(crate) enum Origin {
     Peer,
-    Header {
-        header: Header,
-        trust: Trust,
-        untrusted: OnUntrusted,
-        missing: OnMissing,
-    },
+    Header { header: Header, trust: Trust, untrusted: OnUntrusted, missing: OnMissing },
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Header {
-    Single {
-        name: HeaderName,
-        prefer: Option<HeaderName>,
-        form: Form,
-    },
+    Single { name: HeaderName, prefer: Option<HeaderName>, form: Form },
     ForwardedFor(HopRule),
     Forwarded(HopRule),
 }
@@ -142,21 +133,18 @@ impl VisitorSource {
     pub fn identify(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Result<Visitor, VisitorError> {
         let address = match &self.origin {
             Origin::Peer => peer.ok_or(VisitorError::NoPeerAddress)?,
-            Origin::Header {
-                header,
-                trust,
-                untrusted,
-                missing,
-            } => match (trust.distrusted(peer)?, untrusted) {
-                (Some(peer), OnUntrusted::Peer) => peer,
-                (Some(_), OnUntrusted::Reject) => return Err(VisitorError::UntrustedPeer),
-                (None, _) => match (header.client(headers)?, missing) {
-                    (Some(client), _) => client,
-                    (None, OnMissing::Error) => return Err(VisitorError::MissingHeader),
-                    (None, OnMissing::Local) => return Ok(Visitor::local()),
-                    (None, OnMissing::Peer) => peer.ok_or(VisitorError::NoPeerAddress)?,
-                },
-            },
+            Origin::Header { header, trust, untrusted, missing } => {
+                match (trust.distrusted(peer)?, untrusted) {
+                    (Some(peer), OnUntrusted::Peer) => peer,
+                    (Some(_), OnUntrusted::Reject) => return Err(VisitorError::UntrustedPeer),
+                    (None, _) => match (header.client(headers)?, missing) {
+                        (Some(client), _) => client,
+                        (None, OnMissing::Error) => return Err(VisitorError::MissingHeader),
+                        (None, OnMissing::Local) => return Ok(Visitor::local()),
+                        (None, OnMissing::Peer) => peer.ok_or(VisitorError::NoPeerAddress)?,
+                    },
+                }
+            }
         };
         self.identity.visitor(address)
     }

@@ -48,9 +48,7 @@ impl FromStr for VisitorSourceBuilder {
                 None => (word, None),
             };
             if !seen.insert(name) {
-                return Err(ConfigError::RepeatedOption {
-                    text: word.to_owned(),
-                });
+                return Err(ConfigError::RepeatedOption { text: word.to_owned() });
             }
             builder = option(builder, word, name, value)?;
         }
@@ -79,9 +77,7 @@ fn source(word: &str) -> Result<VisitorSourceBuilder, ConfigError> {
         _ => match word.strip_prefix("header:") {
             Some(name) => VisitorSource::single_header(name),
             None => {
-                return Err(ConfigError::UnknownSource {
-                    text: word.to_owned(),
-                });
+                return Err(ConfigError::UnknownSource { text: word.to_owned() });
             }
         },
     })
@@ -93,9 +89,7 @@ fn option(
     name: &str,
     value: Option<&str>,
 ) -> Result<VisitorSourceBuilder, ConfigError> {
-    let unknown = || ConfigError::UnknownOption {
-        text: word.to_owned(),
-    };
+    let unknown = || ConfigError::UnknownOption { text: word.to_owned() };
     Ok(match (name, value) {
         ("peers", Some("any")) => builder.any_peer(),
         ("peers", Some(list)) => builder.trusted_peers(networks(list)?),
@@ -109,11 +103,8 @@ fn option(
         ("prefer", Some(header)) => builder.prefer_header(header),
         ("shared", Some("none")) => builder.shared_addresses([]),
         ("shared", Some(list)) => {
-            let address = |text: &str| {
-                text.parse().map_err(|_| ConfigError::InvalidAddress {
-                    text: text.to_owned(),
-                })
-            };
+            let address =
+                |text: &str| text.parse().map_err(|_| ConfigError::InvalidAddress { text: text.to_owned() });
             builder.shared_addresses(list.split(',').map(address).collect::<Result<Vec<_>, _>>()?)
         }
         ("prefix", Some(prefix)) => builder.ipv6_prefix(number(prefix).ok_or_else(unknown)?),
@@ -138,11 +129,7 @@ fn networks(list: &str) -> Result<Vec<Network>, ConfigError> {
 
 /// Decimal digits only: the standard parser also takes a sign.
 fn number<N: FromStr>(text: &str) -> Option<N> {
-    if text.starts_with('+') {
-        None
-    } else {
-        text.parse().ok()
-    }
+    if text.starts_with('+') { None } else { text.parse().ok() }
 }
 
 #[cfg(test)]
@@ -150,8 +137,7 @@ mod tests {
     use crate::{VisitorSource, VisitorSourceBuilder};
 
     fn kind(line: &str) -> &'static str {
-        line.parse::<VisitorSource>()
-            .map_or_else(|error| error.kind(), |_| "ok")
+        line.parse::<VisitorSource>().map_or_else(|error| error.kind(), |_| "ok")
     }
 
     /// The built sources as text: two lines that mean the same make the same source.

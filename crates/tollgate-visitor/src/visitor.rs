@@ -88,10 +88,7 @@ mod tests {
     #[test]
     fn the_longest_text_fits_exactly() {
         let longest = "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128";
-        assert_eq!(
-            (visitor(longest).key(), KeyText::new().capacity()),
-            (longest, longest.len())
-        );
+        assert_eq!((visitor(longest).key(), KeyText::new().capacity()), (longest, longest.len()));
     }
 
     #[test]
@@ -99,19 +96,13 @@ mod tests {
         let visitor = visitor("203.0.113.7");
         assert_eq!(format!("{visitor:?} {visitor:#?}"), "Visitor(..) Visitor(..)");
         assert_eq!((visitor.as_ref(), visitor.is_local()), ("203.0.113.7", false));
-        assert_eq!(
-            (Visitor::local().key(), Visitor::local().is_local()),
-            ("local", true)
-        );
+        assert_eq!((Visitor::local().key(), Visitor::local().is_local()), ("local", true));
     }
 
     #[test]
     fn a_map_of_visitors_is_searched_by_text() {
         let counts = HashMap::from([(visitor("203.0.113.7"), 1)]);
-        assert_eq!(
-            (counts.get("203.0.113.7"), counts.get("203.0.113.8")),
-            (Some(&1), None)
-        );
+        assert_eq!((counts.get("203.0.113.7"), counts.get("203.0.113.8")), (Some(&1), None));
     }
 
     #[test]

@@ -8,12 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use tollgate_visitor::{Visitor, VisitorError, VisitorSource};
 
-const HEADERS: [&str; 4] = [
-    "x-forwarded-for",
-    "forwarded",
-    "x-real-ip",
-    "cloudfront-viewer-address",
-];
+const HEADERS: [&str; 4] = ["x-forwarded-for", "forwarded", "x-real-ip", "cloudfront-viewer-address"];
 
 const SOURCES: [&str; 9] = [
     "peer",
@@ -61,10 +56,7 @@ fn field_bytes() -> impl Strategy<Value = Vec<u8>> {
 /// Text out of the pieces that the parsers look for, so that it gets deep into them.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
-        vec(
-            proptest::sample::select(b"0123456789abcdef.:,;=\"\\[]_ \tx".to_vec()),
-            0..6
-        ),
+        vec(proptest::sample::select(b"0123456789abcdef.:,;=\"\\[]_ \tx".to_vec()), 0..6),
         proptest::sample::select(vec![
             "for=",
             "For=",
@@ -103,17 +95,13 @@ fn any_peer() -> impl Strategy<Value = Option<IpAddr>> {
 fn ipv6_client() -> impl Strategy<Value = Ipv6Addr> {
     let any_bits = any::<u128>();
     let sparse = (any::<u128>(), any::<u128>(), any::<u128>()).prop_map(|(a, b, c)| a & b & c);
-    prop_oneof![any_bits, sparse]
-        .prop_map(Ipv6Addr::from_bits)
-        .prop_filter("a client", |address| {
-            address.to_ipv4_mapped().is_none() && !address.is_multicast() && !address.is_unspecified()
-        })
+    prop_oneof![any_bits, sparse].prop_map(Ipv6Addr::from_bits).prop_filter("a client", |address| {
+        address.to_ipv4_mapped().is_none() && !address.is_multicast() && !address.is_unspecified()
+    })
 }
 
 fn peer_key(line: &str, peer: IpAddr) -> Result<String, VisitorError> {
-    source(line)
-        .identify(&HeaderMap::new(), Some(peer))
-        .map(|visitor| visitor.key().to_owned())
+    source(line).identify(&HeaderMap::new(), Some(peer)).map(|visitor| visitor.key().to_owned())
 }
 
 /// The first bits, one at a time: as plain as it gets.

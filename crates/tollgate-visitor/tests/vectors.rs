@@ -27,17 +27,11 @@ fn every_vector_comes_to_its_key_or_error() {
         };
         let found = outcome(&vector);
         if found != expected {
-            failures.push(format!(
-                "{}: {found}, not {expected}: {}",
-                vector["id"], vector["why"]
-            ));
+            failures.push(format!("{}: {found}, not {expected}: {}", vector["id"], vector["why"]));
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert_eq!(
-        (run, needing_hash),
-        if cfg!(feature = "hash") { (94, 0) } else { (92, 2) }
-    );
+    assert_eq!((run, needing_hash), if cfg!(feature = "hash") { (94, 0) } else { (92, 2) });
 }
 
 fn outcome(vector: &Value) -> String {
@@ -45,9 +39,7 @@ fn outcome(vector: &Value) -> String {
         Ok(source) => source,
         Err(error) => return format!("error config_{}", error.kind()),
     };
-    let peer = vector["peer"]
-        .as_str()
-        .map(|peer| peer.parse::<SocketAddr>().unwrap().ip());
+    let peer = vector["peer"].as_str().map(|peer| peer.parse::<SocketAddr>().unwrap().ip());
     match source.identify(&headers(&vector["headers"]), peer) {
         Ok(visitor) => format!("key {}", visitor.key()),
         Err(error) => format!("error {}", error.kind()),
@@ -58,10 +50,7 @@ fn headers(pairs: &Value) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for pair in pairs.as_array().unwrap() {
         let name = HeaderName::from_bytes(pair[0].as_str().unwrap().as_bytes()).unwrap();
-        headers.append(
-            name,
-            HeaderValue::from_bytes(pair[1].as_str().unwrap().as_bytes()).unwrap(),
-        );
+        headers.append(name, HeaderValue::from_bytes(pair[1].as_str().unwrap().as_bytes()).unwrap());
     }
     headers
 }
@@ -104,11 +93,8 @@ fn option(
         ("allow_port", None) if value == true => builder.allow_port(),
         ("prefer_header", Some(header)) => builder.prefer_header(header),
         ("shared_addresses", None) => {
-            let addresses = value
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|text| text.as_str().unwrap().parse().unwrap());
+            let addresses =
+                value.as_array().unwrap().iter().map(|text| text.as_str().unwrap().parse().unwrap());
             builder.shared_addresses(addresses.collect::<Vec<_>>())
         }
         ("nat64", None) if value == true => builder.nat64(),
@@ -121,9 +107,5 @@ fn option(
 }
 
 fn networks(list: &Value) -> Result<Vec<Network>, ConfigError> {
-    list.as_array()
-        .unwrap()
-        .iter()
-        .map(|text| text.as_str().unwrap().parse())
-        .collect()
+    list.as_array().unwrap().iter().map(|text| text.as_str().unwrap().parse()).collect()
 }
