@@ -41,6 +41,8 @@ fn missed(workspace: &Workspace, packages: &[&str]) -> Result<String> {
     for package in packages {
         command.args(["--package", package]);
     }
+    // What an earlier run left would be read as this one's if the tool stopped before writing anything.
+    drop(std::fs::remove_dir_all(&output));
     std::fs::create_dir_all(&output)
         .map_err(|error| failure(format!("{} cannot be made: {error}", output.display())))?;
     command.args(["--all-features", "--output"]).arg(output);
@@ -105,7 +107,7 @@ fn compare(found: impl Iterator<Item = String>, listed: impl Iterator<Item = Str
             } else {
                 "is listed and no longer survives"
             };
-            format!("{what} ({} times): {mutant}", difference.unsigned_abs())
+            format!("{what} ({}×): {mutant}", difference.unsigned_abs())
         })
         .collect()
 }
@@ -133,11 +135,9 @@ mod tests {
     fn a_survivor_must_be_listed_and_a_listed_one_must_survive() {
         let listed = format!("# Survivors.\n\n{PLAIN}  # the same either way\n");
         assert!(differences(&[MUTANT], &listed).is_empty());
-        assert!(differences(&[MUTANT], "")[0].starts_with("survives and is not listed (1 times)"));
-        assert!(
-            differences(&[MUTANT, MUTANT], &listed)[0].starts_with("survives and is not listed (1 times)")
-        );
-        assert!(differences(&[], &listed)[0].starts_with("is listed and no longer survives (1 times)"));
+        assert!(differences(&[MUTANT], "")[0].starts_with("survives and is not listed (1×)"));
+        assert!(differences(&[MUTANT, MUTANT], &listed)[0].starts_with("survives and is not listed (1×)"));
+        assert!(differences(&[], &listed)[0].starts_with("is listed and no longer survives (1×)"));
     }
 
     #[test]
