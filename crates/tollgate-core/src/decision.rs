@@ -57,9 +57,8 @@ impl Decision {
 
     /// The units that are left, 0 where the limit is reached or passed.
     #[must_use]
-    #[expect(clippy::cast_sign_loss, reason = "the negative half is handled before the cast")]
     pub const fn remaining(&self) -> u64 {
-        if self.left > 0 { self.left as u64 } else { 0 }
+        Units::clamped(self.left).get()
     }
 
     /// Quota less what is used: below zero where more was charged than the quota admits.

@@ -51,6 +51,7 @@ mod tests {
     fn a_long_text_is_cut_between_characters() {
         assert_eq!(Excerpt::of("1 m").to_string(), "\"1 m\"");
         assert_eq!(Excerpt::of("").to_string(), "\"\"");
+        assert_eq!(std::format!("{:?}", Excerpt::of("1\n")), "\"1\\n\"");
         let forty = "x".repeat(40);
         assert_eq!(Excerpt::of(&forty).to_string(), std::format!("\"{forty}\""));
         let long = std::format!("{}é", "x".repeat(39));

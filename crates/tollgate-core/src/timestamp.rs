@@ -70,6 +70,7 @@ mod tests {
 
     #[test]
     fn instants_saturate_and_durations_round_up() {
+        assert_eq!(Timestamp::MAX.unix_ms(), 9_007_199_254_740_991);
         assert_eq!(Timestamp::from_unix_ms(u64::MAX), Timestamp::MAX);
         assert_eq!(Timestamp::MAX.saturating_add_ms(1), Timestamp::MAX);
         assert_eq!(Timestamp::EPOCH.saturating_add(Duration::MAX), Timestamp::MAX);

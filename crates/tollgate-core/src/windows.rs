@@ -1,5 +1,7 @@
 //! Fixed and sliding windows: two counters, exact integers.
 
+use core::cmp::Ordering;
+
 use crate::{Charging, ClockBehind, Decision, Stamp, State, Step, Timestamp, Units, Verdict, Window};
 
 /// A limit that counts in windows aligned to the epoch.
@@ -123,14 +125,11 @@ impl Windows {
             return fresh;
         }
         let start = start.unix_ms();
-        if start == current {
-            Counters { used, before, ..fresh }
-        } else if start > current {
-            Counters { start, offset: 0, used, before }
-        } else if start + self.window.ms() == current {
-            Counters { before: used, ..fresh }
-        } else {
-            fresh
+        match start.cmp(&current) {
+            Ordering::Equal => Counters { used, before, ..fresh },
+            Ordering::Greater => Counters { start, offset: 0, used, before },
+            Ordering::Less if start + self.window.ms() == current => Counters { before: used, ..fresh },
+            Ordering::Less => fresh,
         }
     }
 
