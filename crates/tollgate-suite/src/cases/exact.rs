@@ -175,16 +175,19 @@ pub(crate) async fn counts_stop_at_the_largest_number(on: &Ground<'_>) -> Result
 pub(crate) async fn a_refusal_fits_at_its_retry_and_not_before(on: &Ground<'_>) -> Result<(), Failure> {
     let start = on.start(Window::HOUR);
     let limits = [
-        ("fixed", Limit::fixed(7, Window::HOUR)),
-        ("sliding", Limit::sliding(7, Window::HOUR)),
-        ("bucket", Limit::bucket(7, 2, Window::from_ms(59_999))),
-        ("one by one", Limit::bucket(7, 1, Window::from_ms(60_001))),
+        ("fixed", Limit::fixed(7, Window::HOUR), 3_600_000),
+        // Where seven of an hour weigh six.
+        ("sliding", Limit::sliding(7, Window::HOUR), 3_600_000 + 514_286),
+        ("bucket", Limit::bucket(7, 2, Window::from_ms(59_999)), 1_234 + 59_999),
+        ("one by one", Limit::bucket(7, 1, Window::from_ms(60_001)), 1_234 + 60_001),
     ];
-    for (kind, limit) in limits {
+    for (kind, limit, first_after) in limits {
         let slot = on.slot(kind);
         on.spend(slot.cost(limit, 4), after(start, 1_234)).await?;
         on.spend(slot.cost(limit, 3), after(start, 3_456)).await?;
         let mut now = after(start, 4_567);
+        let first = on.take_one(slot.peek(limit, 1), now).await?.retry_at();
+        on.same(&format!("{kind}: when the first one fits"), first, Some(after(start, first_after)))?;
         for cost in [1, 3, 7, 2, 5, 7] {
             let charge = slot.cost(limit, cost);
             let refused = on.take_one(charge, now).await?;

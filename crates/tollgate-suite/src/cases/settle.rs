@@ -147,6 +147,7 @@ pub(crate) async fn a_refund_never_gives_more_than_the_quota(on: &Ground<'_>) ->
         on.settle(on.id(at), &[slot.correct(limit, &taken, -9)], start).await?;
         on.same("what is left after more came back than was taken", on.left(&slot, limit, start).await?, 10)?;
         let taken = on.take_one(slot.cost(limit, 4), start).await?;
+        on.same("what is left of the next four", on.left(&slot, limit, start).await?, 6)?;
         on.settle(on.id(at + 1), &[slot.correct(limit, &taken, i64::MIN)], start).await?;
         on.same("and after everything did", on.left(&slot, limit, start).await?, 10)?;
     }

@@ -59,9 +59,11 @@ pub(crate) async fn what_is_over_is_forgiven(on: &Ground<'_>) -> Result<(), Fail
     on.expect("bucket", slot.cost(limit, 4), start, Answer::allow(0, end)).await?;
     on.expect("bucket, two refills later", slot.cost(limit, 2), after(next, 59_999), Answer::allow(0, later))
         .await?;
-    let full = after(next, 240_000);
-    on.expect("bucket, full", slot.cost(limit, 1), full, Answer::allow(3, after(full, 60_000))).await?;
-    Ok(())
+    // Full again, it starts anew from where it is next drawn from.
+    let full = after(next, 250_000);
+    let refill = after(full, 60_000);
+    on.expect("bucket, full", slot.charge(limit), full, Answer::allow(3, refill)).await?;
+    on.expect("bucket, a moment later", slot.charge(limit), after(full, 1), Answer::allow(2, refill)).await
 }
 
 pub(crate) async fn a_previous_window_weighs_its_share(on: &Ground<'_>) -> Result<(), Failure> {
