@@ -1,0 +1,300 @@
+//! A store with one fault, to show that the suite can fail.
+
+mod asked;
+mod found;
+mod keys;
+mod settling;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    future::poll_fn,
+    sync::{Mutex, MutexGuard, PoisonError},
+    task::Poll,
+    thread,
+};
+
+use async_trait::async_trait;
+use tollgate_core::{Charging, Limit, State};
+use tollgate_store::{
+    Charge, Decisions, Forget, Key, Settle, SettleId, Store, StoreError, StoreErrorKind, Take,
+};
+
+macro_rules! faults {
+    ($($fault:ident)*) => {
+        /// What is wrong with a store. Each is a mistake that somebody could make.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Fault {
+            $($fault,)*
+        }
+
+        impl Fault {
+            pub(crate) const ALL: &[Self] = &[$(Self::$fault,)*];
+        }
+    };
+}
+
+faults! {
+    // Of the charges that are asked for.
+    CostIsAlwaysOne CostOfZeroIsOne CostIsCutToTheQuota ClosedIsUnlimited FirstQuotaStays OrderIsReversed
+    NothingIsMisuse SevenAtMost AlwaysIsIfAllowed NeverIsIfAllowed NeverHasNoVote ShadowsVote ShadowsAreNotKept
+    // Of the clock.
+    ClockIsInSeconds ClockIsLate NewerWindowIsIgnored BehindIsAccepted BehindIsHalfTaken
+    // Of the states that are found.
+    PreviousIsForgotten WeightIsRoundedDown WeightIsRoundedToNearest WeightIsAFloatOfTheShare WeightIsAFloat
+    RefillsAreInSeconds RefillsFollowTheClockBack
+    // Of the states that are written.
+    RefusedIsHalfTaken AlwaysIsLostBesideARefusal OnlyTheFirstIsWritten CountsAreCutTo32Bits LargestCountStartsOver
+    DebtIsForgotten CountStopsAtTheQuota FullBucketKeepsItsPhase
+    // Of its two doors.
+    NowOnlyLooks NowCountsAndSaysNothing
+    // Of calls that race.
+    ReadsThenWrites ReadsThenWritesSeveral SettlesTwiceAtOnce
+    // Of its keys.
+    PartsAreJoinedPlainly LongPartsAreCut LongPartsAreKnownByTheirLength CaseIsFolded SpaceIsTrimmed NulEndsAPart
+    OnlyAsciiIsKept NumbersAreOtherKeys SubjectsAreDropped NamesAreDropped NamesStopAtAHyphen
+    // Of what it must refuse.
+    TwiceIsAccepted NineAreAccepted MisuseIsHalfTaken SettleIsNotChecked RefusedSettleSpendsItsId ForgetIsNotChecked
+    // Of settlements.
+    SettleDoesNothing SettleIsAppliedTwice SettleIdIsItsWords SettleIsInTheCurrentWindow SettleIsInTheCurrentWindowOnly
+    SettleCreatesKeys SettleRevivesZero RefundIsACredit OnlyTheFirstIsSettled SettleStopsAtTheQuota SettleTakesOnly
+    SettleForgetsWhatIsOver
+    // Of forgetting.
+    ForgetDoesNothing ForgetIsByPrefix ForgetIsByPattern OnlyTheFirstIsForgotten ForgetLeavesThePrevious
+    ForgetOfUnknownFails ForgetIsByName
+}
+
+#[derive(Debug)]
+pub(crate) struct Broken {
+    fault: Option<Fault>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    states: BTreeMap<Vec<u8>, State>,
+    /// The limit a key was first charged under.
+    first_limits: BTreeMap<Vec<u8>, Limit>,
+    settled: BTreeSet<(SettleId, Vec<i64>)>,
+    /// What was given back beyond what was counted.
+    credit: BTreeMap<Vec<u8>, i64>,
+}
+
+type Found = Vec<Option<State>>;
+
+impl Broken {
+    /// A store with this fault, or with none.
+    pub(crate) fn new(fault: Option<Fault>) -> Self {
+        Self { fault, kept: Mutex::default() }
+    }
+
+    fn is(&self, fault: Fault) -> bool {
+        self.fault == Some(fault)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn names(&self, charges: &[Charge<'_>]) -> Vec<Vec<u8>> {
+        charges.iter().map(|charge| keys::name(self.fault, &charge.key)).collect()
+    }
+
+    fn found(&self, charges: &[Charge<'_>]) -> Found {
+        let kept = self.kept();
+        self.names(charges).iter().map(|name| kept.states.get(name).copied()).collect()
+    }
+
+    /// Whether it reads before others have written.
+    fn races(&self, take: &Take<'_>) -> bool {
+        self.is(Fault::ReadsThenWrites) || (self.is(Fault::ReadsThenWritesSeveral) && take.charges.len() > 1)
+    }
+
+    fn decide(&self, take: &Take<'_>, found: Option<Found>) -> Result<Decisions, StoreError> {
+        let mut kept = self.kept();
+        let charges = asked::charges(self.fault, &mut kept, take);
+        if let Err(error) = (Take { charges: &charges, ..*take }).check() {
+            drop(kept);
+            if self.is(Fault::MisuseIsHalfTaken) {
+                let first = Take { charges: &charges[..1], ..*take };
+                self.decide(&first, None).map(|_| ())?;
+            }
+            return Err(error);
+        }
+        if charges.is_empty() && self.is(Fault::NothingIsMisuse)
+            || charges.len() > 7 && self.is(Fault::SevenAtMost)
+        {
+            return Err(StoreError::misuse("not so"));
+        }
+        drop(kept);
+        let true_found = found.unwrap_or_else(|| self.found(&charges));
+        let now = asked::now(self.fault, take.now, &charges, &true_found);
+        let found: Vec<_> = charges
+            .iter()
+            .zip(&true_found)
+            .map(|(charge, state)| found::state(self.fault, charge, *state, now))
+            .collect();
+        let take = Take { charges: &charges, now };
+        let mut written = Vec::new();
+        let decided = Decisions::decide(&take, found.iter().copied(), |_, state| written.push(state));
+        let behind = decided.as_ref().is_err_and(|error| error.kind() == StoreErrorKind::ClockBehind);
+        if behind && charges.len() > 1 && self.is(Fault::BehindIsHalfTaken) {
+            for charge in &charges {
+                let alone = [*charge];
+                self.decide(&Take { charges: &alone, now }, None).map(|_| ()).ok();
+            }
+        }
+        let decisions = decided?;
+        for (at, charge) in charges.iter().enumerate() {
+            let restored = found::restored(found[at], true_found[at], written[at]);
+            self.write(charge, at, true_found[at], restored, &take, &decisions);
+        }
+        Ok(decisions)
+    }
+
+    fn write(
+        &self,
+        charge: &Charge<'_>,
+        at: usize,
+        found: Option<State>,
+        state: Option<State>,
+        take: &Take<'_>,
+        decisions: &Decisions,
+    ) {
+        let mut state = state;
+        let half_taken = self.is(Fault::RefusedIsHalfTaken) && charge.charging == Charging::IfAllowed;
+        if half_taken && !decisions.is_admitted() {
+            state = charge.limit.step(found, charge.cost, take.now, charge.charging, true).state;
+        }
+        if self.is(Fault::AlwaysIsLostBesideARefusal) && !decisions.is_admitted()
+            || self.is(Fault::OnlyTheFirstIsWritten) && at > 0
+        {
+            return;
+        }
+        let name = keys::name(self.fault, &charge.key);
+        let mut kept = self.kept();
+        let credit = if state == found { None } else { kept.credit.remove(&name) };
+        if let Some(state) = state {
+            let written = found::written(self.fault, charge, found, state, credit.unwrap_or(0));
+            kept.states.insert(name, written);
+        }
+    }
+
+    fn answers(&self, take: &Take<'_>) -> Result<Decisions, StoreError> {
+        let found = self.races(take).then(|| self.found(take.charges));
+        if found.is_some() {
+            for _ in 0..20 {
+                thread::yield_now();
+            }
+        }
+        self.decide(take, found)
+    }
+}
+
+/// Lets every other task of the same thread go first.
+async fn let_others_go() {
+    let mut has_waited = false;
+    poll_fn(|context| {
+        if has_waited {
+            return Poll::Ready(());
+        }
+        has_waited = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+fn is_named(key: &Key<'_>, text: &str) -> bool {
+    key.parts().last().is_some_and(|part| format!("{part:?}") == format!("{text:?}"))
+}
+
+#[async_trait]
+impl Store for Broken {
+    fn take_now(&self, take: &Take<'_>) -> Option<Result<Decisions, StoreError>> {
+        match self.fault {
+            Some(Fault::NowCountsAndSaysNothing) => {
+                let _counted = self.decide(take, None);
+                None
+            }
+            Some(Fault::NowOnlyLooks) => {
+                let looks: Vec<_> = take
+                    .charges
+                    .iter()
+                    .map(|charge| Charge { charging: Charging::Never, ..*charge })
+                    .collect();
+                Some(self.decide(&Take { charges: &looks, ..*take }, None))
+            }
+            _ => Some(self.answers(take)),
+        }
+    }
+
+    async fn take(&self, take: Take<'_>) -> Result<Decisions, StoreError> {
+        if self.races(&take) {
+            let found = self.found(take.charges);
+            let_others_go().await;
+            return self.decide(&take, Some(found));
+        }
+        self.decide(&take, None)
+    }
+
+    async fn settle(&self, settle: Settle<'_>) -> Result<(), StoreError> {
+        let words: Vec<_> = match self.fault {
+            Some(Fault::SettleIdIsItsWords) => settle.corrections.iter().map(|made| made.delta).collect(),
+            _ => Vec::new(),
+        };
+        if self.is(Fault::RefusedSettleSpendsItsId) && settle.check().is_err() {
+            self.kept().settled.insert((settle.id, words.clone()));
+        }
+        if !self.is(Fault::SettleIsNotChecked) {
+            settle.check()?;
+        }
+        let is_known = self.kept().settled.contains(&(settle.id, words.clone()));
+        if self.is(Fault::SettlesTwiceAtOnce) {
+            let_others_go().await;
+        }
+        let mut kept = self.kept();
+        if is_known && !self.is(Fault::SettleIsAppliedTwice) {
+            return Ok(());
+        }
+        kept.settled.insert((settle.id, words));
+        let count = if self.is(Fault::OnlyTheFirstIsSettled) { 1 } else { 8 };
+        for correction in settle.corrections.iter().take(count) {
+            settling::settle(self.fault, &mut kept, correction, settle.now);
+        }
+        Ok(())
+    }
+
+    async fn forget(&self, forget: Forget<'_>) -> Result<(), StoreError> {
+        if !self.is(Fault::ForgetIsNotChecked) {
+            forget.check()?;
+        }
+        let mut kept = self.kept();
+        let count = if self.is(Fault::OnlyTheFirstIsForgotten) { 1 } else { 8 };
+        for target in forget.targets.iter().take(count) {
+            let name = keys::name(self.fault, &target.key);
+            match self.fault {
+                Some(Fault::ForgetDoesNothing) => {}
+                Some(Fault::ForgetIsByPrefix) => kept.states.retain(|other, _| !other.starts_with(&name)),
+                Some(Fault::ForgetIsByPattern) if is_named(&target.key, "*") => kept.states.clear(),
+                Some(Fault::ForgetIsByName) => {
+                    let start = target.key.name().as_str().as_bytes();
+                    kept.states.retain(|other, _| !other.starts_with(start));
+                }
+                Some(Fault::ForgetLeavesThePrevious) => {
+                    if let Some(State::Window { used, .. }) = kept.states.get_mut(&name) {
+                        *used = tollgate_core::Units::ZERO;
+                    } else {
+                        kept.states.remove(&name);
+                    }
+                }
+                _ => {
+                    let gone = kept.states.remove(&name);
+                    if gone.is_none() && self.is(Fault::ForgetOfUnknownFails) {
+                        return Err(StoreError::new(StoreErrorKind::Reject, "no such key"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
