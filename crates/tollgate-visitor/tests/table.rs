@@ -7,20 +7,11 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 use tollgate_visitor::{MAX_HEADER_BYTES, MAX_HOPS, VisitorSource};
 
 type Outcome = Result<String, &'static str>;
-type Row<'a> = (
-    &'a str,
-    &'a [(&'a str, &'a str)],
-    Result<&'a str, &'static str>,
-    &'a str,
-);
+type Row<'a> = (&'a str, &'a [(&'a str, &'a str)], Result<&'a str, &'static str>, &'a str);
 
 fn identify(source: &str, peer: &str, fields: &[(&str, &str)]) -> Outcome {
     let source: VisitorSource = source.parse().unwrap();
-    let peer: Option<IpAddr> = if peer.is_empty() {
-        None
-    } else {
-        Some(peer.parse().unwrap())
-    };
+    let peer: Option<IpAddr> = if peer.is_empty() { None } else { Some(peer.parse().unwrap()) };
     let mut headers = HeaderMap::new();
     for (name, value) in fields {
         let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
@@ -133,27 +124,16 @@ fn a_header_is_found_by_its_name_alone_and_once() {
     check(
         "cloudflare peers=any missing=local",
         &[
+            ("", &[("CF-CONNECTING-IP", "203.0.113.7")], Ok("203.0.113.7"), "names have no case"),
             (
                 "",
-                &[("CF-CONNECTING-IP", "203.0.113.7")],
-                Ok("203.0.113.7"),
-                "names have no case",
-            ),
-            (
-                "",
-                &[
-                    ("CF-Connecting-IP", "203.0.113.7"),
-                    ("cf-connecting-ip", "203.0.113.8"),
-                ],
+                &[("CF-Connecting-IP", "203.0.113.7"), ("cf-connecting-ip", "203.0.113.8")],
                 Err("repeated_header"),
                 "two spellings are one field",
             ),
             (
                 "",
-                &[
-                    ("CF-Connecting-IP", "203.0.113.7"),
-                    ("CF-Connecting-IP", "203.0.113.7"),
-                ],
+                &[("CF-Connecting-IP", "203.0.113.7"), ("CF-Connecting-IP", "203.0.113.7")],
                 Err("repeated_header"),
                 "even when both say the same",
             ),
@@ -164,18 +144,8 @@ fn a_header_is_found_by_its_name_alone_and_once() {
                 "or one says nothing",
             ),
             ("", &[], Ok("local"), "development"),
-            (
-                "192.0.2.1",
-                &[("x-real-ip", "203.0.113.7")],
-                Ok("local"),
-                "no other header",
-            ),
-            (
-                "",
-                &[("CF-Connecting-IP", "local")],
-                MALFORMED,
-                "nobody can claim the word",
-            ),
+            ("192.0.2.1", &[("x-real-ip", "203.0.113.7")], Ok("local"), "no other header"),
+            ("", &[("CF-Connecting-IP", "local")], MALFORMED, "nobody can claim the word"),
             (
                 "",
                 &[("CF-Connecting-IP", "2a06:98c0:3600::103")],
@@ -190,10 +160,7 @@ fn a_header_is_found_by_its_name_alone_and_once() {
             ),
             (
                 "",
-                &[
-                    ("CF-Connecting-IP", "240.16.0.1"),
-                    ("CF-Connecting-IPv6", "2001:db8:7:8::9"),
-                ],
+                &[("CF-Connecting-IP", "240.16.0.1"), ("CF-Connecting-IPv6", "2001:db8:7:8::9")],
                 Ok("240.16.0.1"),
                 "another header counts only where configured",
             ),
@@ -226,10 +193,7 @@ fn a_preferred_header_goes_first_and_by_the_same_rules() {
         &[
             (
                 "",
-                &[
-                    ("CF-Connecting-IPv6", "2001:db8::1"),
-                    ("CF-Connecting-IP", "240.0.0.1"),
-                ],
+                &[("CF-Connecting-IPv6", "2001:db8::1"), ("CF-Connecting-IP", "240.0.0.1")],
                 Ok("2001:db8:0:0::/64"),
                 "",
             ),
@@ -260,83 +224,35 @@ fn a_preferred_header_goes_first_and_by_the_same_rules() {
 fn an_untrusted_peer_is_the_visitor_or_is_rejected() {
     let claim = [("CF-Connecting-IP", "203.0.113.7")];
     let rows: &[Row<'_>] = &[
-        (
-            "198.51.100.255",
-            &claim,
-            Ok("203.0.113.7"),
-            "last address of the network",
-        ),
-        (
-            "2001:db8:cf:ffff::1",
-            &claim,
-            Ok("203.0.113.7"),
-            "trusted IPv6 network",
-        ),
+        ("198.51.100.255", &claim, Ok("203.0.113.7"), "last address of the network"),
+        ("2001:db8:cf:ffff::1", &claim, Ok("203.0.113.7"), "trusted IPv6 network"),
         ("::ffff:198.51.100.20", &claim, Ok("203.0.113.7"), "mapped peer"),
-        (
-            "198.51.100.20",
-            &[],
-            Err("missing_header"),
-            "trusted, and no header",
-        ),
+        ("198.51.100.20", &[], Err("missing_header"), "trusted, and no header"),
         ("", &claim, Err("no_peer_address"), "trust needs a peer"),
         ("", &[], Err("no_peer_address"), "with or without the header"),
     ];
     check("cloudflare peers=198.51.100.0/24,2001:db8:cf::/48", rows);
-    check(
-        "cloudflare peers=198.51.100.0/24,2001:db8:cf::/48 untrusted=reject",
-        rows,
-    );
+    check("cloudflare peers=198.51.100.0/24,2001:db8:cf::/48 untrusted=reject", rows);
     check("cloudflare peers=::ffff:198.51.100.0/120,2001:db8:cf::/48", rows);
     let untrusted: &[Row<'_>] = &[
-        (
-            "203.0.113.66",
-            &claim,
-            Ok("203.0.113.66"),
-            "came around the proxy",
-        ),
+        ("203.0.113.66", &claim, Ok("203.0.113.66"), "came around the proxy"),
         ("::ffff:203.0.113.66", &claim, Ok("203.0.113.66"), "mapped"),
-        (
-            "2001:db8:ce::1",
-            &claim,
-            Ok("2001:db8:ce:0::/64"),
-            "the neighbour of a trusted network",
-        ),
-        (
-            "198.51.101.0",
-            &[],
-            Ok("198.51.101.0"),
-            "a missing header does not matter then",
-        ),
-        (
-            "203.0.113.66",
-            &[("CF-Connecting-IP", "garbage")],
-            Ok("203.0.113.66"),
-            "nor does a bad one",
-        ),
+        ("2001:db8:ce::1", &claim, Ok("2001:db8:ce:0::/64"), "the neighbour of a trusted network"),
+        ("198.51.101.0", &[], Ok("198.51.101.0"), "a missing header does not matter then"),
+        ("203.0.113.66", &[("CF-Connecting-IP", "garbage")], Ok("203.0.113.66"), "nor does a bad one"),
     ];
     check("cloudflare peers=198.51.100.0/24,2001:db8:cf::/48", untrusted);
-    check(
-        "cloudflare peers=198.51.100.0/24,2001:db8:cf::/48 missing=local",
-        untrusted,
-    );
+    check("cloudflare peers=198.51.100.0/24,2001:db8:cf::/48 missing=local", untrusted);
     for (peer, fields, ..) in untrusted {
-        let found = identify(
-            "cloudflare peers=198.51.100.0/24,2001:db8:cf::/48 untrusted=reject",
-            peer,
-            fields,
-        );
+        let found =
+            identify("cloudflare peers=198.51.100.0/24,2001:db8:cf::/48 untrusted=reject", peer, fields);
         assert_eq!(found, Err("untrusted_peer"), "{peer} {fields:?}");
     }
 }
 
 #[test]
 fn a_missing_header_means_what_was_chosen() {
-    for source in [
-        "vercel peers=any",
-        "x-forwarded-for peers=any hops=1",
-        "forwarded peers=any hops=1",
-    ] {
+    for source in ["vercel peers=any", "x-forwarded-for peers=any hops=1", "forwarded peers=any hops=1"] {
         for (missing, peer, expected) in [
             ("", "192.0.2.1", Err("missing_header")),
             ("missing=error", "192.0.2.1", Err("missing_header")),
@@ -347,22 +263,15 @@ fn a_missing_header_means_what_was_chosen() {
             ("missing=peer", "::ffff:192.0.2.1", Ok("192.0.2.1".to_owned())),
             ("missing=peer", "", Err("no_peer_address")),
         ] {
-            assert_eq!(
-                identify(&format!("{source} {missing}"), peer, &[]),
-                expected,
-                "{source} {missing}"
-            );
+            assert_eq!(identify(&format!("{source} {missing}"), peer, &[]), expected, "{source} {missing}");
         }
     }
 }
 
 #[test]
 fn the_peer_alone_ignores_all_headers() {
-    let forged = [
-        ("Forwarded", "for=192.0.2.1"),
-        ("X-Forwarded-For", "192.0.2.1"),
-        ("CF-Connecting-IP", "x"),
-    ];
+    let forged =
+        [("Forwarded", "for=192.0.2.1"), ("X-Forwarded-For", "192.0.2.1"), ("CF-Connecting-IP", "x")];
     check(
         "peer",
         &[
@@ -472,29 +381,14 @@ fn the_walk_stops_at_the_first_untrusted_hop() {
 #[test]
 fn repeated_lists_are_one_list_in_order() {
     let fields = |values: &'static [&'static str]| {
-        values
-            .iter()
-            .map(|value| ("X-Forwarded-For", *value))
-            .collect::<Vec<_>>()
+        values.iter().map(|value| ("X-Forwarded-For", *value)).collect::<Vec<_>>()
     };
     let walk = |values| identify("x-forwarded-for proxies=10.0.0.0/8", "10.0.0.1", &fields(values));
     let second = |values| identify("x-forwarded-for peers=any hops=2", "10.0.0.1", &fields(values));
-    assert_eq!(
-        walk(&["192.0.2.66", "203.0.113.9", "10.1.1.1"]).as_deref(),
-        Ok("203.0.113.9")
-    );
-    assert_eq!(
-        walk(&["203.0.113.9, 10.1.1.1", "", ","]).as_deref(),
-        Ok("203.0.113.9")
-    );
-    assert_eq!(
-        second(&["192.0.2.66, 203.0.113.9", "198.51.100.7"]).as_deref(),
-        Ok("203.0.113.9")
-    );
-    assert_eq!(
-        second(&["203.0.113.9", "", "198.51.100.7"]).as_deref(),
-        Ok("203.0.113.9")
-    );
+    assert_eq!(walk(&["192.0.2.66", "203.0.113.9", "10.1.1.1"]).as_deref(), Ok("203.0.113.9"));
+    assert_eq!(walk(&["203.0.113.9, 10.1.1.1", "", ","]).as_deref(), Ok("203.0.113.9"));
+    assert_eq!(second(&["192.0.2.66, 203.0.113.9", "198.51.100.7"]).as_deref(), Ok("203.0.113.9"));
+    assert_eq!(second(&["203.0.113.9", "", "198.51.100.7"]).as_deref(), Ok("203.0.113.9"));
     assert_eq!(second(&["", "203.0.113.9"]), Err("too_few_hops"));
 }
 
@@ -527,36 +421,13 @@ fn the_count_takes_that_entry_and_no_other() {
 #[test]
 fn thirty_two_hops_are_read_and_thirty_three_are_not() {
     let list = |first: &str, other: &str, count: usize| {
-        std::iter::once(first)
-            .chain(std::iter::repeat_n(other, count - 1))
-            .collect::<Vec<_>>()
-            .join(", ")
+        std::iter::once(first).chain(std::iter::repeat_n(other, count - 1)).collect::<Vec<_>>().join(", ")
     };
     for (source, header, client, proxy) in [
-        (
-            "x-forwarded-for proxies=10.0.0.0/8",
-            "x-forwarded-for",
-            "203.0.113.9",
-            "10.1.1.1",
-        ),
-        (
-            "forwarded proxies=10.0.0.0/8",
-            "forwarded",
-            "for=203.0.113.9",
-            "for=10.1.1.1",
-        ),
-        (
-            "x-forwarded-for hops=32 peers=any",
-            "x-forwarded-for",
-            "203.0.113.9",
-            "10.1.1.1",
-        ),
-        (
-            "forwarded hops=32 peers=any",
-            "forwarded",
-            "for=203.0.113.9",
-            "for=10.1.1.1",
-        ),
+        ("x-forwarded-for proxies=10.0.0.0/8", "x-forwarded-for", "203.0.113.9", "10.1.1.1"),
+        ("forwarded proxies=10.0.0.0/8", "forwarded", "for=203.0.113.9", "for=10.1.1.1"),
+        ("x-forwarded-for hops=32 peers=any", "x-forwarded-for", "203.0.113.9", "10.1.1.1"),
+        ("forwarded hops=32 peers=any", "forwarded", "for=203.0.113.9", "for=10.1.1.1"),
     ] {
         let found = |count| identify(source, "10.0.0.1", &[(header, &list(client, proxy, count))]);
         assert_eq!(found(MAX_HOPS).as_deref(), Ok("203.0.113.9"), "{source}");
@@ -569,11 +440,7 @@ fn thirty_two_hops_are_read_and_thirty_three_are_not() {
             "{source}"
         );
         let twice = [(header, forged.as_str()), (header, client)];
-        assert_eq!(
-            identify(source, "10.0.0.1", &twice),
-            Err("too_many_hops"),
-            "{source}"
-        );
+        assert_eq!(identify(source, "10.0.0.1", &twice), Err("too_many_hops"), "{source}");
     }
     assert_eq!(MAX_HOPS, 32);
 }
@@ -582,11 +449,7 @@ fn thirty_two_hops_are_read_and_thirty_three_are_not() {
 fn the_header_is_read_up_to_8192_bytes() {
     for (source, header, client) in [
         ("header:x-real-ip peers=any", "x-real-ip", "203.0.113.9"),
-        (
-            "x-forwarded-for proxies=10.0.0.0/8",
-            "x-forwarded-for",
-            "203.0.113.9",
-        ),
+        ("x-forwarded-for proxies=10.0.0.0/8", "x-forwarded-for", "203.0.113.9"),
         ("forwarded proxies=10.0.0.0/8", "forwarded", "for=203.0.113.9"),
     ] {
         let padded = |bytes: usize| format!("{client:>bytes$}");
@@ -606,10 +469,7 @@ fn the_header_is_read_up_to_8192_bytes() {
     let rows = |rest| [("x-forwarded-for", half.as_str()), ("x-forwarded-for", rest)];
     let source = "x-forwarded-for peers=any hops=1";
     assert_eq!(identify(source, "", &rows(&half)).as_deref(), Ok("192.0.2.1"));
-    assert_eq!(
-        identify(source, "", &rows(&format!(" {half}"))),
-        Err("header_too_long")
-    );
+    assert_eq!(identify(source, "", &rows(&format!(" {half}"))), Err("header_too_long"));
     assert_eq!(MAX_HEADER_BYTES, 8192);
 }
 
@@ -633,10 +493,7 @@ fn forwarded_is_read_by_its_grammar() {
             ("for=\"[::ffff:203.0.113.9]\"", Ok("203.0.113.9")),
             ("for=203.0.113.9;", Ok("203.0.113.9")),
             (";for=203.0.113.9;;by=_x", Ok("203.0.113.9")),
-            (
-                "proto=https;for=203.0.113.9;host=\"a,b;c=\\\"d\"",
-                Ok("203.0.113.9"),
-            ),
+            ("proto=https;for=203.0.113.9;host=\"a,b;c=\\\"d\"", Ok("203.0.113.9")),
             ("secret=\"\";for=203.0.113.9", Ok("203.0.113.9")),
             ("!#$%&'*+-.^_`|~09azAZ=x;for=203.0.113.9", Ok("203.0.113.9")),
             ("for=203.0.113.9,", Ok("203.0.113.9")),
@@ -644,10 +501,7 @@ fn forwarded_is_read_by_its_grammar() {
             ("for=203.0.113.9 ,\tfor=10.1.1.1", Ok("203.0.113.9")),
             ("for=203.0.113.9, for=\"[::ffff:10.1.1.1]:80\"", Ok("203.0.113.9")),
             ("for=10.2.2.2, for=10.1.1.1", Ok("10.2.2.2")),
-            (
-                "for=\"a\\\"b, for=192.0.2.66\", for=203.0.113.9",
-                Ok("203.0.113.9"),
-            ),
+            ("for=\"a\\\"b, for=192.0.2.66\", for=203.0.113.9", Ok("203.0.113.9")),
             ("for=\"a\\\\\", for=203.0.113.9", Ok("203.0.113.9")),
             ("for=_x, for=203.0.113.9", Ok("203.0.113.9")),
             ("proto=http, for=203.0.113.9", Ok("203.0.113.9")),
@@ -717,33 +571,19 @@ fn forwarded_is_read_by_its_grammar() {
 #[test]
 fn forwarded_field_lines_stand_each_on_its_own() {
     let two = |first: &str, second: &str| {
-        identify(
-            "forwarded proxies=10.0.0.0/8",
-            "10.0.0.1",
-            &[("Forwarded", first), ("Forwarded", second)],
-        )
+        identify("forwarded proxies=10.0.0.0/8", "10.0.0.1", &[("Forwarded", first), ("Forwarded", second)])
     };
-    assert_eq!(
-        two("for=192.0.2.66", "for=203.0.113.9, for=10.1.1.1").as_deref(),
-        Ok("203.0.113.9")
-    );
+    assert_eq!(two("for=192.0.2.66", "for=203.0.113.9, for=10.1.1.1").as_deref(), Ok("203.0.113.9"));
     assert_eq!(two("for=203.0.113.9", "").as_deref(), Ok("203.0.113.9"));
     assert_eq!(two("for=\"x", "y\", for=203.0.113.9"), Err("malformed_forwarded"));
-    assert_eq!(
-        two("for=192.0.2.66;", "proto=http;for=203.0.113.9").as_deref(),
-        Ok("203.0.113.9")
-    );
+    assert_eq!(two("for=192.0.2.66;", "proto=http;for=203.0.113.9").as_deref(), Ok("203.0.113.9"));
 }
 
 #[test]
 fn an_element_has_at_most_sixteen_parameters() {
     let element = |count: usize| {
         let others = (1..count).map(|at| format!(";p{at}=x")).collect::<String>();
-        identify(
-            "forwarded peers=any hops=1",
-            "",
-            &[("forwarded", &format!("for=203.0.113.9{others}"))],
-        )
+        identify("forwarded peers=any hops=1", "", &[("forwarded", &format!("for=203.0.113.9{others}"))])
     };
     assert_eq!(element(16).as_deref(), Ok("203.0.113.9"));
     assert_eq!(element(17), Err("malformed_forwarded"));
@@ -784,10 +624,7 @@ fn an_embedded_ipv4_address_is_taken_out_only_where_asked() {
         "x-forwarded-for",
         &[("203.0.113.9, 64:ff9b::10.1.1.1", Ok("10.1.1.1"))],
     );
-    assert_eq!(
-        identify("peer nat64", "64:ff9b::203.0.113.9", &[]).as_deref(),
-        Ok("203.0.113.9")
-    );
+    assert_eq!(identify("peer nat64", "64:ff9b::203.0.113.9", &[]).as_deref(), Ok("203.0.113.9"));
 }
 
 #[test]
@@ -831,14 +668,8 @@ fn a_prefix_keeps_its_bits_and_writes_the_groups_it_touches() {
         (127, "2001:db8:abcd:efff:ffff:ffff:ffff:fffe/127"),
         (128, "2001:db8:abcd:efff:ffff:ffff:ffff:ffff/128"),
     ] {
-        assert_eq!(
-            identify(&format!("peer prefix={prefix}"), address, &[]).as_deref(),
-            Ok(key)
-        );
-        assert_eq!(
-            identify(&format!("peer prefix={prefix}"), "192.0.2.1", &[]).as_deref(),
-            Ok("192.0.2.1")
-        );
+        assert_eq!(identify(&format!("peer prefix={prefix}"), address, &[]).as_deref(), Ok(key));
+        assert_eq!(identify(&format!("peer prefix={prefix}"), "192.0.2.1", &[]).as_deref(), Ok("192.0.2.1"));
     }
 }
 
@@ -848,49 +679,26 @@ fn a_keyed_hash_hides_every_address_and_keeps_local() {
     use tollgate_visitor::VisitorSourceBuilder;
 
     let hashed = |line: &str, secret: &str, peer: &str| {
-        let source = line
-            .parse::<VisitorSourceBuilder>()
-            .unwrap()
-            .keyed_hash(secret)
-            .build()
-            .unwrap();
-        let visitor = source
-            .identify(&HeaderMap::new(), Some(peer.parse().unwrap()))
-            .unwrap();
+        let source = line.parse::<VisitorSourceBuilder>().unwrap().keyed_hash(secret).build().unwrap();
+        let visitor = source.identify(&HeaderMap::new(), Some(peer.parse().unwrap())).unwrap();
         visitor.key().to_owned()
     };
     let first = "doc-example-secret-0001";
     assert_eq!(hashed("peer", first, "203.0.113.7"), "h1_WDLHaqpUKI7EeKgaSsK5sQ");
-    assert_eq!(
-        hashed("peer 6to4", first, "2002:cb00:7107::1"),
-        "h1_WDLHaqpUKI7EeKgaSsK5sQ"
-    );
-    assert_eq!(
-        hashed("peer", first, "2001:db8::1"),
-        hashed("peer", first, "2001:db8::2")
-    );
-    assert_ne!(
-        hashed("peer", first, "2001:db8::1"),
-        hashed("peer prefix=48", first, "2001:db8::1")
-    );
+    assert_eq!(hashed("peer 6to4", first, "2002:cb00:7107::1"), "h1_WDLHaqpUKI7EeKgaSsK5sQ");
+    assert_eq!(hashed("peer", first, "2001:db8::1"), hashed("peer", first, "2001:db8::2"));
+    assert_ne!(hashed("peer", first, "2001:db8::1"), hashed("peer prefix=48", first, "2001:db8::1"));
     assert_ne!(
         hashed("peer", first, "203.0.113.7"),
         hashed("peer", "doc-example-secret-0002", "203.0.113.7")
     );
-    assert_eq!(
-        hashed("fly peers=any missing=local", first, "203.0.113.7"),
-        "local"
-    );
+    assert_eq!(hashed("fly peers=any missing=local", first, "203.0.113.7"), "local");
 }
 
 #[test]
 fn equal_requests_give_equal_visitors() {
     let source: VisitorSource = "peer".parse().unwrap();
-    let visitor = |peer: &str| {
-        source
-            .identify(&HeaderMap::new(), Some(peer.parse().unwrap()))
-            .unwrap()
-    };
+    let visitor = |peer: &str| source.identify(&HeaderMap::new(), Some(peer.parse().unwrap())).unwrap();
     assert_eq!(visitor("2001:db8::1"), visitor("2001:db8::2").clone());
     assert_ne!(visitor("2001:db8::1"), visitor("2001:db8:0:1::1"));
     assert!(!visitor("203.0.113.7").is_local());
