@@ -7,7 +7,7 @@ use lru::LruCache;
 use tollgate_core::{Limit, Timestamp};
 use tollgate_store::{Correction, SettleId};
 
-/// The ids of applied settlements, for as long as applying one again could change a count.
+/// The ids of applied settlements, the latest of them.
 pub(crate) struct Settled {
     /// Each id until when it matters, the oldest at the end: nothing is ever moved to the front.
     ids: LruCache<SettleId, Timestamp, RandomState>,
@@ -30,17 +30,11 @@ impl Settled {
         self.dropped
     }
 
-    /// Remembers an id that was applied.
+    /// Remembers an id that was applied, in the place of the oldest if there is no room.
+    ///
+    /// One that no longer counts by the newest time may count again for a caller whose clock is behind, so none goes before
+    /// its room is needed.
     pub(crate) fn remember(&mut self, id: SettleId, until: Timestamp, now: Timestamp) {
-        // Two go for one that comes, so what no longer counts does not pile up.
-        for _ in 0..2 {
-            if self.ids.peek_lru().is_some_and(|(_, until)| *until <= now) {
-                self.ids.pop_lru();
-            }
-        }
-        if until <= now {
-            return;
-        }
         if self.ids.len() >= self.most
             && let Some((_, until)) = self.ids.pop_lru()
             && until > now
@@ -80,16 +74,20 @@ mod tests {
     fn ids_are_remembered_while_they_count_and_there_is_room() {
         let mut settled = Settled::new(3);
         settled.remember(SettleId::new(0), at(5), at(5));
-        assert!(!settled.contains(SettleId::new(0)), "what no longer counts needs no room");
+        assert!(settled.contains(SettleId::new(0)), "a clock that is behind may send it again");
         for id in 1..=3 {
-            settled.remember(SettleId::new(id), at(10), at(0));
+            settled.remember(SettleId::new(id), at(10), at(5));
         }
-        settled.remember(SettleId::new(4), at(20), at(0));
-        assert!(!settled.contains(SettleId::new(1)), "the oldest goes");
-        assert_eq!((settled.ids.len(), settled.dropped()), (3, 1));
+        assert!(!settled.contains(SettleId::new(0)), "the oldest goes");
+        assert_eq!(
+            (settled.ids.len(), settled.dropped()),
+            (3, 0),
+            "and is no loss, since it no longer counted"
+        );
+        settled.remember(SettleId::new(4), at(20), at(9));
+        assert!(!settled.contains(SettleId::new(1)));
+        assert_eq!((settled.ids.len(), settled.dropped()), (3, 1), "this one is");
         settled.remember(SettleId::new(5), at(20), at(10));
-        assert!(!settled.contains(SettleId::new(3)), "two that no longer count go first");
-        assert!(settled.contains(SettleId::new(4)) && settled.contains(SettleId::new(5)));
         assert_eq!(settled.dropped(), 1);
     }
 }
