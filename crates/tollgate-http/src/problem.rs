@@ -1,0 +1,130 @@
+//! Problem bodies: `application/problem+json` of RFC 9457.
+
+use std::fmt;
+
+use bytes::Bytes;
+use http::{HeaderValue, StatusCode};
+use serde::{Serialize, Serializer};
+use tollgate_core::Timestamp;
+use tollgate_guard::{Outage, OutageReason, PolicyDecision, Refusal};
+
+use crate::retry_after_seconds;
+
+/// The problem type of a refusal by a limit, answered with 429.
+pub const QUOTA_EXCEEDED: &str = "https://iana.org/assignments/http-problem-types#quota-exceeded";
+
+/// The problem type of a refusal because the limits cannot be checked, answered with 503: nobody's quota is gone.
+pub const TEMPORARY_REDUCED_CAPACITY: &str =
+    "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity";
+
+/// The media type of a problem body.
+pub const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
+
+/// A body of usual size.
+const BODY_BYTES: usize = 288;
+
+/// The members of a problem, in the order they are written.
+#[derive(Serialize)]
+struct Problem<'a, D: fmt::Display> {
+    /// Left out, it means `about:blank`: the status says it all.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    title: &'a str,
+    status: u16,
+    #[serde(serialize_with = "as_text")]
+    detail: D,
+    #[serde(rename = "violated-policies", skip_serializing_if = "Option::is_none")]
+    violated: Option<Violated<'a>>,
+}
+
+/// The names of the policies that refuse, as far as they are public.
+struct Violated<'a>(&'a [PolicyDecision]);
+
+/// What is wrong and what to do about it, as one sentence.
+struct QuotaDetail<'a> {
+    refusal: &'a Refusal,
+    now: Timestamp,
+}
+
+/// The body of a 429.
+pub(crate) fn quota_exceeded(refusal: &Refusal, now: Timestamp) -> Bytes {
+    body(&Problem {
+        kind: Some(QUOTA_EXCEEDED),
+        title: "Quota exceeded",
+        status: StatusCode::TOO_MANY_REQUESTS.as_u16(),
+        detail: QuotaDetail { refusal, now },
+        violated: Some(Violated(refusal.decisions())),
+    })
+}
+
+/// The status of an answer to a request that could not be checked: a fault of the program is 500, since trying again does not help.
+pub(crate) fn outage_status(outage: &Outage) -> StatusCode {
+    match outage.reason() {
+        OutageReason::Misuse => StatusCode::INTERNAL_SERVER_ERROR,
+        _ => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}
+
+/// The body of a 503, or of a 500 where the program is at fault.
+pub(crate) fn outage(outage: &Outage, now: Timestamp) -> Bytes {
+    let status = outage_status(outage);
+    if status == StatusCode::INTERNAL_SERVER_ERROR {
+        return plain(status, "The limits of this request could not be checked: the server is at fault.");
+    }
+    let seconds = retry_after_seconds(outage.retry_at(), now);
+    body(&Problem {
+        kind: Some(TEMPORARY_REDUCED_CAPACITY),
+        title: "Temporarily reduced capacity",
+        status: status.as_u16(),
+        detail: format_args!(
+            "The limits cannot be checked just now; no quota is used up. Try again in {seconds} s."
+        ),
+        violated: Some(Violated(&[])),
+    })
+}
+
+/// A problem that its status names.
+pub(crate) fn plain(status: StatusCode, detail: impl fmt::Display) -> Bytes {
+    let title = status.canonical_reason().unwrap_or("Unknown");
+    body(&Problem { kind: None, title, status: status.as_u16(), detail, violated: None })
+}
+
+fn body<D: fmt::Display>(problem: &Problem<'_, D>) -> Bytes {
+    let mut json = Vec::with_capacity(BODY_BYTES);
+    // Texts, a number and a list: writing them to memory has nothing to fail at, and an empty body is still an answer.
+    if serde_json::to_writer(&mut json, problem).is_err() {
+        json.clear();
+    }
+    json.into()
+}
+
+fn as_text<D: fmt::Display, S: Serializer>(detail: &D, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(detail)
+}
+
+impl Serialize for Violated<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(named(self.0))
+    }
+}
+
+/// The names of the policies that refuse and are not hidden.
+fn named(decisions: &[PolicyDecision]) -> impl Iterator<Item = &str> {
+    decisions.iter().filter(|said| said.refuses() && !said.is_hidden()).map(|said| &**said.policy())
+}
+
+impl fmt::Display for QuotaDetail<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("A limit is reached")?;
+        for (at, name) in named(self.refusal.decisions()).enumerate() {
+            f.write_str(if at == 0 { ": " } else { ", " })?;
+            f.write_str(name)?;
+        }
+        match self.refusal.retry_at() {
+            Some(retry_at) => write!(f, ". Try again in {} s.", retry_after_seconds(retry_at, self.now)),
+            None => f.write_str(
+                ". Trying again does not help: the request asks for more than the limit ever allows.",
+            ),
+        }
+    }
+}
