@@ -83,6 +83,12 @@ impl PolicyDecision {
         self.hidden
     }
 
+    /// Whether it votes; otherwise it is a shadow.
+    #[must_use]
+    pub const fn is_enforced(&self) -> bool {
+        self.enforced
+    }
+
     /// Whether it refused the request: enforced, and the charge did not fit.
     #[must_use]
     pub const fn refuses(&self) -> bool {

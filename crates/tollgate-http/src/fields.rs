@@ -29,7 +29,7 @@ const MEMBER_BYTES: usize = 24;
 ///
 /// `q` is the quota and `w` the window in whole seconds, rounded up, so at least 1; of a bucket, its capacity and the time an empty
 /// one takes to be full. Numbers stop at 999,999,999,999,999, the largest that a field can hold. Hidden policies are left
-/// out, and so are shadows that are over their quota: they refuse nothing. `None` if nothing is left to say.
+/// out, and so are shadows: they refuse nothing. `None` if nothing is left to say.
 ///
 /// The field is the List of draft-ietf-httpapi-ratelimit-headers-11, section 3, in the syntax of RFC 9651.
 #[must_use]
@@ -118,9 +118,9 @@ fn closest(decisions: &[PolicyDecision]) -> Option<&PolicyDecision> {
     })
 }
 
-/// A shadow over its quota refuses nothing: a client that obeyed its `r=0` would wait for nothing.
+/// A shadow refuses nothing: a client that obeyed its `r=0` would wait for nothing.
 fn is_public(said: &PolicyDecision) -> bool {
-    !said.is_hidden() && (said.decision().is_allowed() || said.refuses())
+    !said.is_hidden() && said.is_enforced()
 }
 
 fn list(

@@ -196,9 +196,9 @@ fn what_can_never_be_admitted_has_no_retry_after() {
 }
 
 #[test]
-fn a_shadow_over_its_quota_tells_no_client_to_wait() {
+fn a_shadow_is_not_told() {
     let (guard, _) = guard(Mode::Now);
-    let charges = [BURST.charge("a"), CLOSED.charge(()).shadow()];
+    let charges = [BURST.charge("a"), CLOSED.charge(()).shadow(), ASK.charge("b").shadow()];
     let headers = fields(&now(&guard, &charges).unwrap());
     assert_eq!(headers["ratelimit"], r#""ask-burst";r=19;t=59"#);
     let charges = [ASK.charge("a").cost(3), CLOSED.charge(()).shadow()];

@@ -79,10 +79,7 @@ proptest! {
 
 fn check(outcome: &Outcome, now: Timestamp) -> Result<(), TestCaseError> {
     let decisions = outcome.decisions();
-    let public: Vec<_> = decisions
-        .iter()
-        .filter(|said| !said.is_hidden() && (said.decision().is_allowed() || said.refuses()))
-        .collect();
+    let public: Vec<_> = decisions.iter().filter(|said| !said.is_hidden() && said.is_enforced()).collect();
     let policy = rate_limit_policy(decisions);
     let limit = rate_limit(decisions, now);
     prop_assert_eq!(policy.is_some(), !public.is_empty());

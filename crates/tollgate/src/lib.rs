@@ -27,9 +27,11 @@
 //! |---|---|
 //! | `memory` (default) | [`MemoryStore`], and [`memory_limiter`] |
 //! | `visitor` | the module `visitor`: who is calling |
+//! | `hash` | visitors as keyed hashes, so that no address leaves the process |
 //! | `http` | the module `http`: header fields, problem bodies, the tower layer |
 //! | `axum` | `http` and `visitor`, with extractors and responses for axum |
-//! | `tokio` | `Guard::until_allowed` |
+//! | `tokio` | `Guard::until_allowed`, which waits on Tokio's timer |
+//! | `serde` | limits and windows in configuration files |
 //!
 //! # Limits
 //!
@@ -51,3 +53,13 @@ pub use tollgate_store as store;
 pub use tollgate_http as http;
 #[cfg(feature = "visitor")]
 pub use tollgate_visitor as visitor;
+
+/// The examples of the repository's front page, run as written.
+#[cfg(all(doctest, feature = "axum"))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
+/// Those of the guide for newcomers.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/coming-from.md")]
+struct ComingFrom;
