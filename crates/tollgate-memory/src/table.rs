@@ -88,9 +88,11 @@ impl Table {
         let mut after = None;
         let decisions = Decisions::decide(take, [found], |_, state| after = state)?;
         self.newest = self.newest.max(take.now);
+        self.uses += 1;
+        let outcome = Outcome { charge, after, decision: &decisions[0], number: self.uses };
         match place {
-            Some(place) => self.update(place, charge, after, &decisions[0]),
-            None => self.insert(charge, hash, after, &decisions[0]),
+            Some(place) => self.update(place, outcome),
+            None => self.insert(hash, outcome),
         }
         Ok(decisions)
     }
@@ -104,15 +106,24 @@ impl Table {
         });
         let decisions = Decisions::decide(take, found, |at, state| after[at] = state)?;
         self.newest = self.newest.max(take.now);
+        let before = self.uses;
+        self.uses += MOST_CHARGES as u64;
+        let outcome = |at: usize| Outcome {
+            charge: &take.charges[at],
+            after: after[at],
+            decision: &decisions[at],
+            number: before + 1 + at as u64,
+        };
         // First what is there: a key that is put in may take the place of another, but of none that was just used.
-        for (at, charge) in take.charges.iter().enumerate() {
-            if let Some(place) = places[at] {
-                self.update(place, charge, after[at], &decisions[at]);
+        let places = &places[..take.charges.len()];
+        for (at, place) in places.iter().enumerate() {
+            if let Some(place) = *place {
+                self.update(place, outcome(at));
             }
         }
-        for (at, charge) in take.charges.iter().enumerate() {
-            if places[at].is_none() {
-                self.insert(charge, hashes[at], after[at], &decisions[at]);
+        for (at, place) in places.iter().enumerate() {
+            if place.is_none() {
+                self.insert(hashes[at], outcome(at));
             }
         }
         Ok(decisions)
@@ -130,7 +141,8 @@ impl Table {
             let before = self.slots[place as usize].state;
             let after = correction.limit.settle(Some(before), correction.stamp, correction.delta, settle.now);
             let Some(after) = after.filter(|after| *after != before) else { continue };
-            self.touch(place);
+            self.uses += 1;
+            self.slots[place as usize].last_use = self.uses;
             if correction.delta < 0 {
                 self.mark(place, false);
             }
@@ -159,39 +171,40 @@ impl Table {
 
     /// Keeps what a decided charge left of a key that is there.
     #[inline]
-    fn update(&mut self, place: u32, charge: &Charge<'_>, after: Option<State>, decision: &Decision) {
-        if is_peek(charge) {
+    fn update(&mut self, place: u32, outcome: Outcome<'_>) {
+        if outcome.is_peek() {
             return;
         }
-        self.touch(place);
-        if let Some(refuses) = refuses(charge, decision) {
+        self.slots[place as usize].last_use = outcome.number;
+        if let Some(refuses) = outcome.refuses() {
             self.mark(place, refuses);
         }
-        if let Some(after) = after
+        if let Some(after) = outcome.after
             && after != self.slots[place as usize].state
         {
-            self.set(place, after, charge.limit.idle_at(&after));
+            self.set(place, after, outcome.charge.limit.idle_at(&after));
         }
     }
 
     /// Keeps what a decided charge left of a key that is not there, if anything.
-    fn insert(&mut self, charge: &Charge<'_>, hash: u32, after: Option<State>, decision: &Decision) {
-        let Some(state) = after else { return };
-        let idle_at = charge.limit.idle_at(&state);
-        let slot =
-            Slot { key: StoredKey::new(&charge.key), state, idle_at, last_use: 0, hash, refusing: false };
-        let place = match self.free_place() {
-            Some(place) => {
-                self.slots[place as usize] = slot;
-                place
-            }
-            None => {
-                self.slots.push(slot);
-                place(self.slots.len() - 1)
-            }
+    fn insert(&mut self, hash: u32, outcome: Outcome<'_>) {
+        let Some(state) = outcome.after else { return };
+        let slot = Slot {
+            key: StoredKey::new(&outcome.charge.key),
+            state,
+            idle_at: outcome.charge.limit.idle_at(&state),
+            last_use: outcome.number,
+            hash,
+            refusing: false,
         };
-        self.touch(place);
-        self.mark(place, refuses(charge, decision).unwrap_or(false));
+        let place = if let Some(place) = self.free_place() {
+            self.slots[place as usize] = slot;
+            place
+        } else {
+            self.slots.push(slot);
+            last_place(&self.slots)
+        };
+        self.mark(place, outcome.refuses().unwrap_or(false));
         let slots = &self.slots;
         self.index.insert_unique(spread(hash), place, |&place| spread(slots[place as usize].hash));
         self.eviction.note_idle_at(place, &self.slots);
@@ -225,12 +238,6 @@ impl Table {
         slot.last_use = Slot::FREE;
     }
 
-    #[inline]
-    fn touch(&mut self, place: u32) {
-        self.uses += 1;
-        self.slots[place as usize].last_use = self.uses;
-    }
-
     /// Marks a key, which must have been used just now: the eviction takes an unchanged last use for an unchanged mark.
     #[inline]
     fn mark(&mut self, place: u32, refusing: bool) {
@@ -253,21 +260,34 @@ impl Table {
     }
 }
 
-/// Whether a charge only asks: it leaves everything as it was, the order of eviction included.
-#[inline]
-fn is_peek(charge: &Charge<'_>) -> bool {
-    charge.charging == Charging::Never || charge.cost == Units::ZERO
+/// What came of one charge.
+#[derive(Clone, Copy)]
+struct Outcome<'a> {
+    charge: &'a Charge<'a>,
+    /// The state of its key from now on.
+    after: Option<State>,
+    decision: &'a Decision,
+    /// The number of this use: the charges of a take are used in their order, whichever of them were there before.
+    number: u64,
 }
 
-/// Whether a key is refusing after this decision, where the decision says anything about that: a cost that can never fit does
-/// not, and neither does a shadow.
-#[inline]
-fn refuses(charge: &Charge<'_>, decision: &Decision) -> Option<bool> {
-    match decision.verdict() {
-        _ if !charge.enforce => None,
-        Verdict::Allow => Some(false),
-        Verdict::Deny { retry_at: Some(_) } => Some(true),
-        Verdict::Deny { retry_at: None } => None,
+impl Outcome<'_> {
+    /// Whether the charge only asked: it leaves everything as it was, the order of eviction included.
+    #[inline]
+    fn is_peek(&self) -> bool {
+        self.charge.charging == Charging::Never || self.charge.cost == Units::ZERO
+    }
+
+    /// Whether the key is refusing from now on, where the decision says anything about that: a cost that can never fit does
+    /// not, and neither does a shadow.
+    #[inline]
+    fn refuses(&self) -> Option<bool> {
+        match self.decision.verdict() {
+            _ if !self.charge.enforce => None,
+            Verdict::Allow => Some(false),
+            Verdict::Deny { retry_at: Some(_) } => Some(true),
+            Verdict::Deny { retry_at: None } => None,
+        }
     }
 }
 
@@ -278,8 +298,8 @@ fn spread(hash: u32) -> u64 {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the largest capacity is below 2^32")]
-const fn place(at: usize) -> u32 {
-    at as u32
+const fn last_place(slots: &[Slot]) -> u32 {
+    (slots.len() - 1) as u32
 }
 
 /// The hashes of as many keys as one call may name; a call that names more is refused before they are looked at.

@@ -1,4 +1,4 @@
-//! A warm check allocates nothing.
+//! What is allocated: nothing by a warm check, and nothing that grows.
 
 use tollgate_core::{Charging, Limit, Timestamp, Window};
 use tollgate_memory::MemoryStore;
@@ -56,4 +56,28 @@ fn a_take_of_known_keys_allocates_nothing() {
         assert!(store.take(&Take { charges: &charges, now: NOON }).unwrap().is_admitted());
     });
     assert_eq!(allocated.count_total, 0);
+}
+
+#[test]
+fn memory_is_taken_at_the_start_and_stays_flat() {
+    let mut stores = Vec::with_capacity(2);
+    for (capacity, most) in [(10_000, 180), (MemoryStore::EXACT_UP_TO + 1, 130)] {
+        let mut kept = 0;
+        // At first none, then as many as fit, then three times as many.
+        for fresh in [0, capacity as u64, 3 * capacity as u64] {
+            let allocated = allocation_counter::measure(|| {
+                if fresh == 0 {
+                    stores.push(MemoryStore::with_capacity(capacity).unwrap());
+                }
+                for visitor in 0..fresh {
+                    let parts = (visitor, "a-key-of-42-bytes-all-in-all").into_parts();
+                    let charge = Charge::new(Key::new(Name::new("ask"), &parts), Limit::fixed(3, Window::DAY));
+                    let take = Take { charges: &[charge], now: NOON.saturating_add_ms(visitor) };
+                    let _ = stores.last().unwrap().take(&take).unwrap();
+                }
+            });
+            kept += allocated.bytes_current;
+            assert!(kept / i64::try_from(capacity).unwrap() <= most, "{kept} bytes for {capacity} keys");
+        }
+    }
 }

@@ -28,10 +28,6 @@ impl Model {
         Self { capacity, keys, seen: HashSet::new(), newest: now, evicted_live: 0, evicted_refusing: 0 }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.keys.len()
-    }
-
     /// Whether a store may hold the key without its saying anything.
     pub(crate) fn may_be_idle(&self, key: u64) -> bool {
         match self.keys.peek(&key) {
@@ -59,12 +55,17 @@ impl Model {
         let held: Vec<bool> = keys.iter().map(|key| self.keys.contains(key)).collect();
         for is_there in [true, false] {
             for (at, charge) in take.charges.iter().enumerate().filter(|(at, _)| held[*at] == is_there) {
-                let is_peek = charge.charging == Charging::Never || charge.cost == Units::ZERO;
                 if let Some(state) = after[at]
-                    && !is_peek
+                    && !is_peek(charge)
                 {
                     self.keep(keys[at], charge, state, decisions[at].verdict());
                 }
+            }
+        }
+        // Used in the order of the charges, whichever of them were there.
+        for (key, charge) in keys.iter().zip(take.charges) {
+            if !is_peek(charge) {
+                self.keys.promote(key);
             }
         }
         Ok(decisions)
@@ -129,4 +130,8 @@ impl Model {
         self.keys.pop(&key);
         self.seen.remove(&key);
     }
+}
+
+fn is_peek(charge: &Charge<'_>) -> bool {
+    charge.charging == Charging::Never || charge.cost == Units::ZERO
 }
