@@ -14,6 +14,11 @@ use std::fmt;
 /// assert_eq!(ASK.as_str(), "ask");
 /// assert!(Name::try_new("Ask us").is_err());
 /// ```
+///
+/// In a constant, what is no name does not compile:
+/// ```compile_fail,E0080
+/// const ASK: tollgate_store::Name<'static> = tollgate_store::Name::new("Ask us");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Name<'a>(&'a str);
 

@@ -133,6 +133,20 @@ number_is_a_part!(u8 u16 u32 u64);
 /// assert_eq!(parts, [Part::Text("docs"), Part::Number(7)]);
 /// assert!(().into_parts().is_empty());
 /// ```
+///
+/// One part too few:
+/// ```compile_fail,E0277
+/// fn charge<'a>(parts: impl tollgate_store::KeyParts<'a, 2>) {}
+///
+/// charge("docs");
+/// ```
+///
+/// One too many:
+/// ```compile_fail,E0277
+/// fn charge<'a>(parts: impl tollgate_store::KeyParts<'a, 2>) {}
+///
+/// charge(("docs", "203.0.113.7", 7u32));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not make the {N} key part(s) that this policy needs",
     note = "a part is a `&str`, any `&T` with `T: AsRef<str>`, or an unsigned integer; give several as a tuple and none as `()`"

@@ -5,11 +5,28 @@ use std::{fmt, pin::Pin};
 use tollgate_store::Store;
 
 use crate::{
-    Failure, Setting, cases as groups,
-    ground::{Door, Ground},
+    Failure, Setting, cases as groups, differential,
+    differential::{SEEDS, STEPS},
+    ground::Ground,
 };
 
 type Running<'a> = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send + 'a>>;
+
+/// How a case takes. Each case is run both ways.
+///
+/// The enum is exhaustive on purpose: these are the two ways a [`Store`] has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// By [`Store::take`] alone.
+    Take,
+    /// As a guard does: by [`Store::take_now`], and by [`Store::take`] where that says nothing.
+    TakeNow,
+}
+
+impl Door {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Take, Self::TakeNow];
+}
 
 /// One thing that every store owes.
 #[derive(Clone, Copy)]
@@ -32,15 +49,12 @@ impl Case {
         self.group
     }
 
-    /// Runs it twice: with [`Store::take`] alone, and as a guard does, with [`Store::take_now`] first.
+    /// Runs it on a store that has not seen it before, in this setting and through this door.
     ///
     /// # Errors
     /// If the store does not do what it owes.
-    pub async fn run(&self, store: &dyn Store, setting: &Setting) -> Result<(), Failure> {
-        for door in [Door::Take, Door::TakeNow] {
-            (self.run)(&Ground { store, setting, case: self.name, door }).await?;
-        }
-        Ok(())
+    pub async fn run(&self, store: &dyn Store, setting: &Setting, door: Door) -> Result<(), Failure> {
+        (self.run)(&Ground { store, setting, case: self.name, door }).await
     }
 }
 
@@ -148,24 +162,24 @@ pub const fn cases() -> &'static [Case] {
     CASES
 }
 
-/// Runs the case of this name.
-///
-/// # Errors
-/// If the store does not do what it owes, or there is no such case.
-pub async fn run(name: &str, store: &dyn Store, setting: &Setting) -> Result<(), Failure> {
-    match CASES.iter().find(|case| case.name == name) {
-        Some(case) => case.run(store, setting).await,
-        None => Err(Failure::new(name, "there is no case of this name")),
-    }
+/// The case of this name.
+#[must_use]
+pub fn case(name: &str) -> Option<&'static Case> {
+    CASES.iter().find(|case| case.name == name)
 }
 
-/// Runs everything: each case, then as many random histories as [`certify!`](crate::certify) does.
+/// Runs everything that [`certify!`](crate::certify) makes tests of, each on a store that `make` makes.
 ///
 /// # Errors
-/// At the first thing the store does not do.
-pub async fn run_all(store: &dyn Store, setting: &Setting) -> Result<(), Failure> {
+/// At the first thing a store does not do.
+pub async fn run_all<S: Store>(make: impl AsyncFn() -> S, setting: &Setting) -> Result<(), Failure> {
     for case in CASES {
-        case.run(store, setting).await?;
+        for door in Door::ALL {
+            case.run(&make().await, setting, door).await?;
+        }
     }
-    crate::histories(store, setting).await
+    for seed in SEEDS {
+        differential(&make().await, setting, seed, STEPS).await?;
+    }
+    Ok(())
 }

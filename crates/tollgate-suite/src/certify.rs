@@ -2,8 +2,10 @@
 
 /// Makes a test of every case and one of the random histories, for the store that an expression makes.
 ///
-/// The attribute is that of your test runner, so the runtime is yours; the expression is evaluated anew in each test, in an
-/// `async` function. A second one may give the [`Setting`](crate::Setting).
+/// The attribute is that of your test runner, so the runtime is yours. The expression is evaluated in an `async` function, and
+/// anew for each case and each [`Door`](crate::Door): some stores take the newest time they were ever given for the present of
+/// all keys, and each case has times of its own. All of them may be connections to one server. A second expression may give the
+/// [`Setting`](crate::Setting).
 ///
 /// ```
 /// mod owes {
@@ -38,8 +40,12 @@ macro_rules! certify {
 
         #[$test]
         async fn random_histories_are_answered_as_the_core_does() -> Result<(), $crate::Failure> {
-            let (store, setting) = ($store, $setting);
-            $crate::histories(&store, &setting).await
+            let setting = $setting;
+            for seed in $crate::SEEDS {
+                let store = $store;
+                $crate::differential(&store, &setting, seed, $crate::STEPS).await?;
+            }
+            Ok(())
         }
     };
 }
@@ -54,8 +60,13 @@ macro_rules! __tests {
     (@each { #[$test:meta] $store:expr, $setting:expr } $case:ident $($others:ident)*) => {
         #[$test]
         async fn $case() -> Result<(), $crate::Failure> {
-            let (store, setting) = ($store, $setting);
-            $crate::run(stringify!($case), &store, &setting).await
+            let setting = $setting;
+            for door in $crate::Door::ALL {
+                let store = $store;
+                let case = $crate::case(stringify!($case));
+                case.expect("every name is in the list").run(&store, &setting, door).await?;
+            }
+            Ok(())
         }
 
         $crate::__tests! { @each { #[$test] $store, $setting } $($others)* }

@@ -11,14 +11,7 @@ use tollgate_store::{
     StoreErrorKind, Take, Target,
 };
 
-use crate::{Failure, Setting};
-
-/// How a case takes: a guard asks [`Store::take_now`] first, a caller that has no use for it does not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Door {
-    Take,
-    TakeNow,
-}
+use crate::{Door, Failure, Setting};
 
 /// What a case stands on.
 #[derive(Clone, Copy, Debug)]

@@ -43,8 +43,8 @@ mod history;
 mod reference;
 mod setting;
 
-pub use case::{Case, cases, run, run_all};
-pub use differential::{differential, histories};
+pub use case::{Case, Door, case, cases, run_all};
+pub use differential::{SEEDS, STEPS, differential};
 pub use failure::Failure;
 pub use reference::Reference;
 pub use setting::Setting;

@@ -9,11 +9,7 @@ use futures_util::future::join_all;
 use tollgate_core::{Limit, Window};
 use tollgate_store::{Charge, Decisions, StoreError, Take};
 
-use crate::{
-    Failure,
-    ground::{Door, Ground},
-    setting::after,
-};
+use crate::{Door, Failure, ground::Ground, setting::after};
 
 const THREADS: usize = 8;
 

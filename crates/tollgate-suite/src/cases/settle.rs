@@ -100,14 +100,15 @@ pub(crate) async fn a_settlement_reaches_a_window_that_still_weighs(on: &Ground<
 }
 
 pub(crate) async fn a_settlement_creates_nothing(on: &Ground<'_>) -> Result<(), Failure> {
-    let start = on.start(Window::MINUTE);
-    let end = after(start, 60_000);
+    let first = on.start(Window::MINUTE);
     let limits = [
         ("fixed", Limit::fixed(10, Window::MINUTE)),
         ("sliding", Limit::sliding(10, Window::MINUTE)),
         ("bucket", Limit::bucket(10, 1, Window::MINUTE)),
     ];
     for ((kind, limit), at) in limits.into_iter().zip((0..).step_by(8)) {
+        let start = after(first, 600_000 * u64::from(at));
+        let end = after(start, 60_000);
         let (slot, charged) = (on.slot(kind), on.slot("charged"));
         let stamp_of = on.take_one(charged.peek(limit, 1), start).await?;
         for (delta, number) in [(5, at), (-5, at + 1)] {

@@ -14,7 +14,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use tollgate_core::{Charging, Limit, State};
+use tollgate_core::{Charging, Limit, State, Timestamp, Units};
 use tollgate_store::{
     Charge, Decisions, Forget, Key, Settle, SettleId, Store, StoreError, StoreErrorKind, Take,
 };
@@ -95,13 +95,9 @@ impl Broken {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn names(&self, charges: &[Charge<'_>]) -> Vec<Vec<u8>> {
-        charges.iter().map(|charge| keys::name(self.fault, &charge.key)).collect()
-    }
-
-    fn found(&self, charges: &[Charge<'_>]) -> Found {
-        let kept = self.kept();
-        self.names(charges).iter().map(|name| kept.states.get(name).copied()).collect()
+    fn found(&self, kept: &Kept, charges: &[Charge<'_>]) -> Found {
+        let name = |charge: &Charge<'_>| keys::name(self.fault, &charge.key);
+        charges.iter().map(|charge| kept.states.get(&name(charge)).copied()).collect()
     }
 
     /// Whether it reads before others have written.
@@ -110,23 +106,29 @@ impl Broken {
     }
 
     fn decide(&self, take: &Take<'_>, found: Option<Found>) -> Result<Decisions, StoreError> {
-        let mut kept = self.kept();
-        let charges = asked::charges(self.fault, &mut kept, take);
+        self.decide_in(&mut self.kept(), take, found)
+    }
+
+    fn decide_in(
+        &self,
+        kept: &mut Kept,
+        take: &Take<'_>,
+        found: Option<Found>,
+    ) -> Result<Decisions, StoreError> {
+        let charges = asked::charges(self.fault, kept, take);
         if let Err(error) = (Take { charges: &charges, ..*take }).check() {
-            drop(kept);
             if self.is(Fault::MisuseIsHalfTaken) {
                 let first = Take { charges: &charges[..1], ..*take };
-                self.decide(&first, None).map(|_| ())?;
+                self.decide_in(kept, &first, None).map(|_| ())?;
             }
             return Err(error);
         }
-        if charges.is_empty() && self.is(Fault::NothingIsMisuse)
-            || charges.len() > 7 && self.is(Fault::SevenAtMost)
-        {
-            return Err(StoreError::misuse("not so"));
+        let is_refused = (charges.is_empty() && self.is(Fault::NothingIsMisuse))
+            || (charges.len() > 7 && self.is(Fault::SevenAtMost));
+        if is_refused {
+            return Err(StoreError::misuse("not so many"));
         }
-        drop(kept);
-        let true_found = found.unwrap_or_else(|| self.found(&charges));
+        let true_found = found.unwrap_or_else(|| self.found(kept, &charges));
         let now = asked::now(self.fault, take.now, &charges, &true_found);
         let found: Vec<_> = charges
             .iter()
@@ -136,42 +138,39 @@ impl Broken {
         let take = Take { charges: &charges, now };
         let mut written = Vec::new();
         let decided = Decisions::decide(&take, found.iter().copied(), |_, state| written.push(state));
-        let behind = decided.as_ref().is_err_and(|error| error.kind() == StoreErrorKind::ClockBehind);
-        if behind && charges.len() > 1 && self.is(Fault::BehindIsHalfTaken) {
+        let is_behind = decided.as_ref().is_err_and(|error| error.kind() == StoreErrorKind::ClockBehind);
+        if is_behind && charges.len() > 1 && self.is(Fault::BehindIsHalfTaken) {
             for charge in &charges {
-                let alone = [*charge];
-                self.decide(&Take { charges: &alone, now }, None).map(|_| ()).ok();
+                let alone = Take { charges: std::slice::from_ref(charge), now };
+                let _taken_or_behind = self.decide_in(kept, &alone, None);
             }
         }
         let decisions = decided?;
         for (at, charge) in charges.iter().enumerate() {
-            let restored = found::restored(found[at], true_found[at], written[at]);
-            self.write(charge, at, true_found[at], restored, &take, &decisions);
+            let is_lost = (self.is(Fault::AlwaysIsLostBesideARefusal) && !decisions.is_admitted())
+                || (self.is(Fault::OnlyTheFirstIsWritten) && at > 0);
+            if !is_lost {
+                let state = found::restored(found[at], true_found[at], written[at]);
+                self.write(kept, charge, true_found[at], state, now, decisions.is_admitted());
+            }
         }
         Ok(decisions)
     }
 
     fn write(
         &self,
+        kept: &mut Kept,
         charge: &Charge<'_>,
-        at: usize,
         found: Option<State>,
-        state: Option<State>,
-        take: &Take<'_>,
-        decisions: &Decisions,
+        mut state: Option<State>,
+        now: Timestamp,
+        admitted: bool,
     ) {
-        let mut state = state;
-        let half_taken = self.is(Fault::RefusedIsHalfTaken) && charge.charging == Charging::IfAllowed;
-        if half_taken && !decisions.is_admitted() {
-            state = charge.limit.step(found, charge.cost, take.now, charge.charging, true).state;
-        }
-        if self.is(Fault::AlwaysIsLostBesideARefusal) && !decisions.is_admitted()
-            || self.is(Fault::OnlyTheFirstIsWritten) && at > 0
-        {
-            return;
+        let is_half_taken = self.is(Fault::RefusedIsHalfTaken) && charge.charging == Charging::IfAllowed;
+        if is_half_taken && !admitted {
+            state = charge.limit.step(found, charge.cost, now, charge.charging, true).state;
         }
         let name = keys::name(self.fault, &charge.key);
-        let mut kept = self.kept();
         let credit = if state == found { None } else { kept.credit.remove(&name) };
         if let Some(state) = state {
             let written = found::written(self.fault, charge, found, state, credit.unwrap_or(0));
@@ -180,7 +179,7 @@ impl Broken {
     }
 
     fn answers(&self, take: &Take<'_>) -> Result<Decisions, StoreError> {
-        let found = self.races(take).then(|| self.found(take.charges));
+        let found = self.races(take).then(|| self.found(&self.kept(), take.charges));
         if found.is_some() {
             for _ in 0..20 {
                 thread::yield_now();
@@ -230,7 +229,7 @@ impl Store for Broken {
 
     async fn take(&self, take: Take<'_>) -> Result<Decisions, StoreError> {
         if self.races(&take) {
-            let found = self.found(take.charges);
+            let found = self.found(&self.kept(), take.charges);
             let_others_go().await;
             return self.decide(&take, Some(found));
         }
@@ -282,7 +281,7 @@ impl Store for Broken {
                 }
                 Some(Fault::ForgetLeavesThePrevious) => {
                     if let Some(State::Window { used, .. }) = kept.states.get_mut(&name) {
-                        *used = tollgate_core::Units::ZERO;
+                        *used = Units::ZERO;
                     } else {
                         kept.states.remove(&name);
                     }
