@@ -14,10 +14,7 @@ impl Excerpt {
     const LONGEST: usize = 40;
 
     pub(crate) fn of(text: &str) -> Self {
-        let mut end = text.len().min(Self::LONGEST);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
+        let end = text.floor_char_boundary(Self::LONGEST);
         let mut bytes = [0; Self::LONGEST];
         bytes[..end].copy_from_slice(&text.as_bytes()[..end]);
         let length = u8::try_from(end).unwrap_or(0);
