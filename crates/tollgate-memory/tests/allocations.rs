@@ -71,7 +71,8 @@ fn memory_is_taken_at_the_start_and_stays_flat() {
                 }
                 for visitor in 0..fresh {
                     let parts = (visitor, "a-key-of-42-bytes-all-in-all").into_parts();
-                    let charge = Charge::new(Key::new(Name::new("ask"), &parts), Limit::fixed(3, Window::DAY));
+                    let charge =
+                        Charge::new(Key::new(Name::new("ask"), &parts), Limit::fixed(3, Window::DAY));
                     let take = Take { charges: &[charge], now: NOON.saturating_add_ms(visitor) };
                     let _ = stores.last().unwrap().take(&take).unwrap();
                 }
