@@ -1,1 +1,43 @@
-//! A documentation site whose expensive paths are metered by Tollgate
+//! A documentation site whose expensive paths are metered by Tollgate.
+//!
+//! This crate is wiring: configuration, a store, the guard with its [policies], and the [router]. What it serves is real: asking
+//! searches the site's own pages, runs rebuild the index, publishing makes it live.
+//!
+//! It never holds what a user of the library would want: that belongs in a crate of its own.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use tollgate_demo::{App, Config, router};
+//! use tollgate_guard::ManualClock;
+//! use tollgate_memory::MemoryStore;
+//!
+//! let clock = ManualClock::at_unix_ms(1_700_000_000_000);
+//! let app = App::new(Config::development()?, Arc::new(MemoryStore::new()), clock.clone())?;
+//! let service = router(app);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod app;
+mod config;
+mod fault;
+mod input;
+mod log;
+mod pages;
+mod passages;
+pub mod policies;
+mod problem;
+mod routes;
+mod search;
+mod session;
+mod site;
+
+pub use app::{App, AppError};
+pub use config::{Command, Config, ConfigError, HELP};
+pub use fault::{Faulty, Switch};
+pub use pages::{Page, Pages, PagesError};
+pub use routes::router;
+
+pub(crate) use input::{Body, LONGEST_BODY, Name, Question};
+pub(crate) use search::Found;
+pub(crate) use session::Session;
+pub(crate) use site::{Listing, Site, Summary};

@@ -1,0 +1,277 @@
+//! What the server is told when it starts: flags and environment.
+
+use std::{error::Error, ffi::OsString, fmt, path::PathBuf};
+
+use axum_extra::extract::cookie::Key;
+use tollgate_guard::{Limit, Units};
+use tollgate_visitor::VisitorSource;
+
+use crate::{pages::Pages, policies::PLAYGROUND_DAY_LIMIT};
+
+/// What to do, as the command line says.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "the program does one of these")]
+#[expect(clippy::large_enum_variant, reason = "there is one of them in the life of the program")]
+pub enum Command {
+    /// Serve.
+    Serve(Config),
+    /// Print [`HELP`].
+    Help,
+    /// Print the version.
+    Version,
+}
+
+/// How to serve.
+#[derive(Debug)]
+pub struct Config {
+    /// The port on the loopback interface; 0 is any free one.
+    pub port: u16,
+    /// Where visitors' addresses come from.
+    pub visitor: VisitorSource,
+    /// The playground's one budget for everybody.
+    pub playground_day: Limit,
+    /// What session cookies are signed with.
+    pub session_key: Key,
+    /// Where the pages come from.
+    pub pages: Pages,
+    /// Whether clients may switch the store off.
+    pub has_fault_switch: bool,
+}
+
+/// What `--help` prints.
+pub const HELP: &str = "\
+A documentation site whose expensive paths are metered by Tollgate.
+
+Usage: tollgate-demo [--port N]
+
+  --port N     port on 127.0.0.1; 0 takes any free one (default: 3000)
+  --help       print this
+  --version    print the version
+
+Environment:
+  TOLLGATE_DEMO_VISITOR         where visitors' addresses come from
+                                (default: cloudflare peers=loopback missing=local)
+                                others: peer
+                                        x-forwarded-for hops=1 peers=loopback
+                                        header:x-real-ip peers=loopback
+  TOLLGATE_DEMO_PLAYGROUND_DAY  messages a day in the playground, for everybody together (default: 200)
+  TOLLGATE_DEMO_SESSION_KEY     at least 64 bytes that sign session cookies
+                                (default: random, so that sessions end with the process)
+  TOLLGATE_DEMO_PAGES           a folder of .md files to serve instead of the built-in pages
+  TOLLGATE_DEMO_FAULTS          off: clients cannot switch the store off (default: on)
+  RUST_LOG                      what is logged to standard error (default: info)
+";
+
+/// Development as it is usual: nothing in front, or a tunnel on this machine.
+const DEFAULT_VISITOR: &str = "cloudflare peers=loopback missing=local";
+
+const DEFAULT_PORT: u16 = 3000;
+
+impl Command {
+    /// Reads flags, without the program's name, and the environment.
+    ///
+    /// # Errors
+    /// If one of them cannot be understood; the text names it.
+    pub fn read(
+        flags: impl IntoIterator<Item = OsString>,
+        variable: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, ConfigError> {
+        let mut port = DEFAULT_PORT;
+        let mut parser = lexopt::Parser::from_args(flags);
+        while let Some(flag) = parser.next()? {
+            match flag {
+                lexopt::Arg::Long("port") => port = lexopt::ValueExt::parse(&parser.value()?)?,
+                lexopt::Arg::Long("help") | lexopt::Arg::Short('h') => return Ok(Self::Help),
+                lexopt::Arg::Long("version") | lexopt::Arg::Short('V') => return Ok(Self::Version),
+                lexopt::Arg::Long(_) | lexopt::Arg::Short(_) | lexopt::Arg::Value(_) => {
+                    return Err(flag.unexpected().into());
+                }
+            }
+        }
+        Config::from_environment(port, variable).map(Self::Serve)
+    }
+}
+
+impl Config {
+    /// The configuration without any environment, on any free port.
+    ///
+    /// # Errors
+    /// Only if the system has no random bytes for a key.
+    pub fn development() -> Result<Self, ConfigError> {
+        Self::from_environment(0, |_| None)
+    }
+
+    fn from_environment(port: u16, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
+        let text = |name: &'static str| match variable(name).map(OsString::into_string) {
+            None => Ok(None),
+            Some(Ok(text)) if text.trim().is_empty() => Ok(None),
+            Some(Ok(text)) => Ok(Some(text)),
+            Some(Err(_)) => Err(ConfigError::variable(name, "it is not UTF-8")),
+        };
+
+        let name = "TOLLGATE_DEMO_VISITOR";
+        let visitor = text(name)?.unwrap_or_else(|| DEFAULT_VISITOR.to_owned());
+        let visitor = visitor.parse().map_err(|error| ConfigError::variable(name, error))?;
+
+        let name = "TOLLGATE_DEMO_PLAYGROUND_DAY";
+        let playground_day = match text(name)? {
+            None => PLAYGROUND_DAY_LIMIT,
+            Some(text) => playground_day(&text).map_err(|error| ConfigError::variable(name, error))?,
+        };
+
+        let name = "TOLLGATE_DEMO_SESSION_KEY";
+        let session_key = match text(name)? {
+            None => Key::try_generate().ok_or(ConfigError::NoRandomBytes)?,
+            Some(text) => {
+                Key::try_from(text.as_bytes()).map_err(|error| ConfigError::variable(name, error))?
+            }
+        };
+
+        let name = "TOLLGATE_DEMO_FAULTS";
+        let has_fault_switch = match text(name)?.as_deref() {
+            None | Some("on") => true,
+            Some("off") => false,
+            Some(_) => return Err(ConfigError::variable(name, "it is either `on` or `off`")),
+        };
+
+        let pages = variable("TOLLGATE_DEMO_PAGES").filter(|folder| !folder.is_empty());
+        let pages = pages.map_or(Pages::Embedded, |folder| Pages::Folder(PathBuf::from(folder)));
+        Ok(Self { port, visitor, playground_day, session_key, pages, has_fault_switch })
+    }
+}
+
+fn playground_day(text: &str) -> Result<Limit, Box<dyn Error + Send + Sync>> {
+    let quota =
+        text.trim().parse().map_err(|_| "it is a whole number of messages, 0 closes the playground")?;
+    Ok(PLAYGROUND_DAY_LIMIT.with_quota(Units::try_new(quota)?))
+}
+
+/// Flags or environment that cannot be understood.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A flag.
+    Flag(lexopt::Error),
+    /// A variable of the environment.
+    Variable {
+        /// Which.
+        name: &'static str,
+        /// What is wrong with it.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The system has no random bytes to make a session key of.
+    NoRandomBytes,
+}
+
+impl ConfigError {
+    fn variable(name: &'static str, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Variable { name, source: source.into() }
+    }
+}
+
+impl From<lexopt::Error> for ConfigError {
+    fn from(error: lexopt::Error) -> Self {
+        Self::Flag(error)
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(_) => f.write_str("a flag cannot be understood: --help lists them"),
+            Self::Variable { name, .. } => write!(f, "the variable {name} cannot be understood"),
+            Self::NoRandomBytes => f.write_str(
+                "the system gives no random bytes for a session key: set TOLLGATE_DEMO_SESSION_KEY",
+            ),
+        }
+    }
+}
+
+impl Error for ConfigError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Flag(error) => Some(error),
+            Self::Variable { source, .. } => Some(&**source),
+            Self::NoRandomBytes => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tollgate_guard::Window;
+
+    fn read(flags: &[&str], variables: &[(&str, &str)]) -> Result<Config, String> {
+        let variable = |name: &str| {
+            variables.iter().find(|(other, _)| *other == name).map(|(_, value)| OsString::from(value))
+        };
+        match Command::read(flags.iter().map(OsString::from), variable) {
+            Ok(Command::Serve(config)) => Ok(config),
+            Ok(other) => Err(format!("{other:?}")),
+            Err(error) => {
+                let source = error.source().map(ToString::to_string).unwrap_or_default();
+                Err(format!("{error}: {source}"))
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_said_is_development() {
+        let config = read(&[], &[]).unwrap();
+        assert_eq!((config.port, config.playground_day.quota().get()), (3000, 200));
+        assert_eq!(config.playground_day.period(), Window::DAY);
+        assert_eq!(config.pages, Pages::Embedded);
+        assert!(config.has_fault_switch);
+    }
+
+    #[test]
+    fn flags_and_environment_are_read() {
+        let key = "k".repeat(64);
+        let config = read(
+            &["--port=0"],
+            &[
+                ("TOLLGATE_DEMO_VISITOR", "peer"),
+                ("TOLLGATE_DEMO_PLAYGROUND_DAY", "7"),
+                ("TOLLGATE_DEMO_SESSION_KEY", &key),
+                ("TOLLGATE_DEMO_PAGES", "pages"),
+                ("TOLLGATE_DEMO_FAULTS", "off"),
+            ],
+        )
+        .unwrap();
+        assert_eq!((config.port, config.playground_day.quota().get()), (0, 7));
+        assert_eq!(config.pages, Pages::Folder("pages".into()));
+        assert!(!config.has_fault_switch);
+        assert_eq!(config.session_key, Key::from(key.as_bytes()));
+        assert!(!format!("{config:?}").contains("kkk"), "a key is never shown");
+    }
+
+    #[test]
+    fn what_cannot_be_understood_is_named() {
+        for (flags, variables, named) in [
+            (&["--port", "65536"][..], &[][..], "65536"),
+            (&["--port"], &[], "--port"),
+            (&["--prot", "1"], &[], "--prot"),
+            (&["3000"], &[], "3000"),
+            (&[], &[("TOLLGATE_DEMO_VISITOR", "nobody")], "TOLLGATE_DEMO_VISITOR"),
+            (&[], &[("TOLLGATE_DEMO_VISITOR", "x-forwarded-for hops=1")], "TOLLGATE_DEMO_VISITOR"),
+            (&[], &[("TOLLGATE_DEMO_PLAYGROUND_DAY", "-1")], "TOLLGATE_DEMO_PLAYGROUND_DAY"),
+            (&[], &[("TOLLGATE_DEMO_PLAYGROUND_DAY", "9007199254740992")], "9007199254740991"),
+            (&[], &[("TOLLGATE_DEMO_SESSION_KEY", "short")], "TOLLGATE_DEMO_SESSION_KEY"),
+            (&[], &[("TOLLGATE_DEMO_FAULTS", "no")], "TOLLGATE_DEMO_FAULTS"),
+        ] {
+            let error = read(flags, variables).unwrap_err();
+            assert!(error.contains(named), "{error}");
+        }
+    }
+
+    #[test]
+    fn help_names_every_variable() {
+        for name in ["VISITOR", "PLAYGROUND_DAY", "SESSION_KEY", "PAGES", "FAULTS"] {
+            assert!(HELP.contains(&format!("TOLLGATE_DEMO_{name}")), "{name}");
+        }
+        assert!(HELP.contains(DEFAULT_VISITOR));
+        assert!(matches!(Command::read([OsString::from("-h")], |_| None), Ok(Command::Help)));
+        assert!(matches!(Command::read([OsString::from("-V")], |_| None), Ok(Command::Version)));
+    }
+}

@@ -1,0 +1,83 @@
+//! The routes, a file each, and what wraps them all.
+
+mod account;
+mod ask;
+mod chat;
+mod docs_runs;
+mod health;
+mod limits;
+mod lookups;
+mod page_retries;
+mod publishes;
+mod store;
+mod webpage;
+
+use axum::{
+    Router,
+    extract::DefaultBodyLimit,
+    http::{HeaderName, HeaderValue, StatusCode, header},
+    middleware,
+    response::Response,
+    routing::{get, post},
+};
+use tower_http::{
+    catch_panic::CatchPanicLayer,
+    request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer},
+    set_header::SetResponseHeaderLayer,
+};
+
+use tollgate_http::Rejection;
+
+use crate::{App, LONGEST_BODY, log, problem};
+
+/// All routes of the site.
+///
+/// Serve it with `into_make_service_with_connect_info::<SocketAddr>()`: a visitor is known by the address of its connection.
+pub fn router(app: App) -> Router {
+    Router::new()
+        .route("/", get(webpage::page))
+        .route("/page.css", get(webpage::style))
+        .route("/page.js", get(webpage::script))
+        .route("/healthz", get(health::health))
+        .route("/api/ask", post(ask::ask))
+        .route("/api/chat", post(chat::chat))
+        .route("/api/session", post(account::sign_in).delete(account::sign_out).get(account::session))
+        .route("/api/lookups", post(lookups::look_up))
+        .route("/api/docs-runs", post(docs_runs::run))
+        .route("/api/page-retries", post(page_retries::retry))
+        .route("/api/publishes", post(publishes::publish))
+        .route("/api/limits", get(limits::limits))
+        .route("/api/store", get(store::state).put(store::switch))
+        .fallback(not_found)
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(DefaultBodyLimit::max(LONGEST_BODY))
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(log::layer())
+        .layer(PropagateRequestIdLayer::x_request_id())
+        .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
+        .layer(middleware::map_request(log::keep_only_plain_request_id))
+        // What is counted, and for whom, belongs in no cache.
+        .layer(header(header::CACHE_CONTROL, "no-store"))
+        .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(header(header::REFERRER_POLICY, "no-referrer"))
+        .with_state(app)
+}
+
+fn header(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
+    SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value))
+}
+
+async fn not_found() -> Rejection {
+    Rejection::problem(StatusCode::NOT_FOUND, "there is nothing at this path")
+}
+
+async fn method_not_allowed() -> Rejection {
+    Rejection::problem(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "this path has other methods: the header `Allow` names them",
+    )
+}
+
+fn panicked(_cause: Box<dyn std::any::Any + Send>) -> Response {
+    problem::internal().into_response()
+}
