@@ -3,39 +3,40 @@
 use std::time::Duration;
 
 use axum::{
+    Router,
     body::Body,
     extract::{MatchedPath, Request},
     http::{HeaderValue, Response},
+    middleware,
 };
 use tower_http::{
-    classify::{ServerErrorsAsFailures, SharedClassifier},
+    request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer},
     trace::TraceLayer,
 };
 use tracing::Span;
+
+use crate::App;
 
 const REQUEST_ID: &str = "x-request-id";
 
 /// The longest request id that is taken from a client.
 const LONGEST_ID: usize = 64;
 
-/// Writes the line.
-pub(crate) fn layer() -> TraceLayer<
-    SharedClassifier<ServerErrorsAsFailures>,
-    fn(&Request<Body>) -> Span,
-    (),
-    fn(&Response<Body>, Duration, &Span),
-    (),
-    (),
-    (),
-> {
-    TraceLayer::new_for_http()
-        .make_span_with(span as fn(&Request<Body>) -> Span)
+/// The same routes, which write that line, and whose answers name their request.
+pub(crate) fn logged(routes: Router<App>) -> Router<App> {
+    let lines = TraceLayer::new_for_http()
+        .make_span_with(span)
         .on_request(())
-        .on_response(answered as fn(&Response<Body>, Duration, &Span))
+        .on_response(answered)
         .on_body_chunk(())
         .on_eos(())
         // A 503 during an outage is an answer like any other: the guard has logged the outage, once.
-        .on_failure(())
+        .on_failure(());
+    routes
+        .layer(lines)
+        .layer(PropagateRequestIdLayer::x_request_id())
+        .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
+        .layer(middleware::map_request(keep_only_plain_request_id))
 }
 
 fn span(request: &Request<Body>) -> Span {
@@ -51,7 +52,7 @@ fn answered(response: &Response<Body>, after: Duration, _span: &Span) {
 }
 
 /// Drops a request id that is long or odd, so that nobody writes into the log; one of a proxy is kept.
-pub(crate) async fn keep_only_plain_request_id(mut request: Request) -> Request {
+async fn keep_only_plain_request_id(mut request: Request) -> Request {
     let is_plain = |id: &HeaderValue| {
         let is_plain_byte = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         (1..=LONGEST_ID).contains(&id.len()) && id.as_bytes().iter().all(is_plain_byte)

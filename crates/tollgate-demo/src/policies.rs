@@ -58,7 +58,6 @@ pub fn all(playground_day: Policy<0>) -> [AnyPolicy; 11] {
 }
 
 /// What one question is charged to: all four or none.
-#[must_use]
 pub fn ask<'a>(project: &'a str, visitor: &'a Visitor) -> [PolicyCharge<'a>; 4] {
     [ASK_BURST.charge(visitor), ASK.charge((project, visitor)), ASK_SITE.charge(project), ASK_ALL.charge(())]
 }

@@ -48,13 +48,11 @@ impl Session {
     }
 
     /// Puts the session into the client's cookies.
-    #[must_use]
     pub(crate) fn begin(&self, jar: SignedCookieJar) -> SignedCookieJar {
         jar.add(cookie(format!("{}.{}", self.ends_at.unix_ms(), self.org.as_str())))
     }
 
     /// Takes any session out of them.
-    #[must_use]
     pub(crate) fn end(jar: SignedCookieJar) -> SignedCookieJar {
         jar.remove(cookie(String::new()))
     }

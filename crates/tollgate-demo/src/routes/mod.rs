@@ -16,15 +16,10 @@ use axum::{
     Router,
     extract::DefaultBodyLimit,
     http::{HeaderName, HeaderValue, StatusCode, header},
-    middleware,
     response::Response,
     routing::{get, post},
 };
-use tower_http::{
-    catch_panic::CatchPanicLayer,
-    request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer},
-    set_header::SetResponseHeaderLayer,
-};
+use tower_http::{catch_panic::CatchPanicLayer, set_header::SetResponseHeaderLayer};
 
 use tollgate_http::Rejection;
 
@@ -34,7 +29,7 @@ use crate::{App, LONGEST_BODY, log, problem};
 ///
 /// Serve it with `into_make_service_with_connect_info::<SocketAddr>()`: a visitor is known by the address of its connection.
 pub fn router(app: App) -> Router {
-    Router::new()
+    let routes = Router::new()
         .route("/", get(webpage::page))
         .route("/page.css", get(webpage::style))
         .route("/page.js", get(webpage::script))
@@ -51,11 +46,8 @@ pub fn router(app: App) -> Router {
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(DefaultBodyLimit::max(LONGEST_BODY))
-        .layer(CatchPanicLayer::custom(panicked))
-        .layer(log::layer())
-        .layer(PropagateRequestIdLayer::x_request_id())
-        .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
-        .layer(middleware::map_request(log::keep_only_plain_request_id))
+        .layer(CatchPanicLayer::custom(panicked));
+    log::logged(routes)
         // What is counted, and for whom, belongs in no cache.
         .layer(header(header::CACHE_CONTROL, "no-store"))
         .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))

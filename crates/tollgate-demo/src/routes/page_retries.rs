@@ -19,7 +19,7 @@ pub(super) async fn retry(
     let name = retry.page.clone();
     // Asked before it is charged: a slip of the pen costs nothing.
     if !app.work(move |site| site.has(name.as_str())).await? {
-        return Err(no_such_page().into());
+        return Err(no_such_page());
     }
     let passed = app.admit(&[PAGE_RETRY.charge(session.org())]).await?;
     let staged = app.work(move |site| site.reindex(retry.page.as_str())).await?;

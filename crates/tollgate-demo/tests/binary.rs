@@ -1,0 +1,182 @@
+//! The program itself, over a real socket.
+
+#![expect(clippy::unwrap_used, reason = "in tests a panic is the report")]
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    net::TcpListener,
+    process::{Child, Command, Stdio},
+};
+
+use serde_json::{Value, json};
+use ureq::{
+    Agent,
+    http::{Request, Response},
+};
+
+/// A running server, stopped at the end.
+struct Server {
+    child: Child,
+    url: String,
+    agent: Agent,
+}
+
+fn program() -> Command {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_tollgate-demo"));
+    for variable in ["VISITOR", "PLAYGROUND_DAY", "SESSION_KEY", "PAGES", "FAULTS"] {
+        program.env_remove(format!("TOLLGATE_DEMO_{variable}"));
+    }
+    // Any folder will do: the pages are part of the program.
+    program.current_dir(std::env::temp_dir()).env_remove("RUST_LOG").stdin(Stdio::null());
+    program
+}
+
+impl Server {
+    fn start() -> Self {
+        Self::spawn(program().stderr(Stdio::null()))
+    }
+
+    fn spawn(program: &mut Command) -> Self {
+        let mut child = program.args(["--port", "0"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url = line.trim_end().strip_prefix("listening on ").unwrap().to_owned();
+        assert!(url.starts_with("http://127.0.0.1:"), "{url}");
+        let agent = Agent::config_builder().http_status_as_error(false).build().new_agent();
+        Self { child, url, agent }
+    }
+
+    fn send(&self, method: &str, path: &str, visitor: &str, body: &Value) -> Response<String> {
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.url))
+            .header("cf-connecting-ip", visitor)
+            .header("content-type", "application/json")
+            .body(body.to_string());
+        let (head, mut body) = self.agent.run(request.unwrap()).unwrap().into_parts();
+        Response::from_parts(head, body.read_to_string().unwrap())
+    }
+
+    fn ask(&self, visitor: &str) -> Response<String> {
+        let question = json!({ "project": "docs", "question": "How is Retry-After rounded?" });
+        self.send("POST", "/api/ask", visitor, &question)
+    }
+
+    /// How much is used of a key.
+    fn used(&self, key: &str, visitor: &str) -> u64 {
+        let url = format!("{}/api/limits?project=docs", self.url);
+        let mut response = self.agent.get(url).header("cf-connecting-ip", visitor).call().unwrap();
+        let rows: Value = serde_json::from_str(&response.body_mut().read_to_string().unwrap()).unwrap();
+        let row = rows.as_array().unwrap().iter().find(|row| row["key"] == key);
+        row.unwrap_or_else(|| panic!("no {key} in {rows}"))["used"].as_u64().unwrap()
+    }
+
+    #[cfg(unix)]
+    fn terminate(&mut self) -> std::process::ExitStatus {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn header<'r>(response: &'r Response<String>, name: &str) -> &'r str {
+    response.headers().get(name).map_or("", |value| value.to_str().unwrap())
+}
+
+#[test]
+fn twenty_questions_are_fifteen_answers() {
+    let server = Server::start();
+    for n in 0..20 {
+        let answer = server.ask("203.0.113.7");
+        let policies = header(&answer, "ratelimit-policy");
+        for policy in ["ask-burst", "ask", "ask-site", "ask-all"] {
+            assert!(policies.contains(&format!("{policy:?};q=")), "{policies}");
+        }
+        let body: Value = serde_json::from_str(answer.body()).unwrap();
+        if n < 15 {
+            assert_eq!(answer.status(), 200, "{body}");
+            assert_eq!(body["passages"][0]["page"], "headers");
+            assert!(header(&answer, "ratelimit").contains(&format!("\"ask\";r={};", 14 - n)));
+        } else {
+            assert_eq!(answer.status(), 429);
+            assert!(header(&answer, "retry-after").parse::<u64>().unwrap() >= 1);
+            assert!(header(&answer, "ratelimit").contains("\"ask\";r=0;t="));
+            assert_eq!(header(&answer, "content-type"), "application/problem+json");
+            assert_eq!(body["violated-policies"], json!(["ask"]));
+        }
+    }
+    assert_eq!(server.used("ask-all", "203.0.113.7"), 15);
+    assert_eq!(server.used("ask:docs:203.0.113.7", "::ffff:203.0.113.7"), 15);
+    assert_eq!(server.used("ask:docs:203.0.113.8", "203.0.113.8"), 0);
+    assert_eq!(server.ask("::ffff:203.0.113.7").status(), 429);
+    assert_eq!(server.ask("203.0.113.8").status(), 200);
+    assert_eq!(server.ask("2001:db8::1").status(), 200);
+    assert_eq!(server.used("ask:docs:2001:db8:0:0::/64", "2001:db8::ffff:0:2"), 1);
+    assert_eq!(server.used("ask-all", "203.0.113.9"), 17);
+}
+
+#[test]
+fn an_outage_is_one_line_in_a_log_without_addresses() {
+    let mut server = Server::spawn(program().stderr(Stdio::piped()));
+    let visitor = "203.0.113.7";
+    let message = json!({ "message": "How is Retry-After rounded?" });
+    let (on, off) = (json!({ "up": true }), json!({ "up": false }));
+    assert_eq!(server.send("PUT", "/api/store", visitor, &off).status(), 200);
+    for _ in 0..6 {
+        assert_eq!(server.ask(visitor).status(), 503);
+        assert_eq!(server.send("POST", "/api/chat", visitor, &message).status(), 503);
+        assert_eq!(server.send("POST", "/api/session", visitor, &json!({ "org": "acme" })).status(), 200);
+    }
+    assert_eq!(server.send("PUT", "/api/store", visitor, &on).status(), 200);
+    assert_eq!(server.ask(visitor).status(), 200);
+
+    server.child.kill().unwrap();
+    let mut log = String::new();
+    server.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    let lines_with = |words: &str| log.lines().filter(|line| line.contains(words)).count();
+    assert_eq!(lines_with("store outage begins"), 1, "{log}");
+    assert_eq!(lines_with(" WARN ") + lines_with(" ERROR "), 1, "{log}");
+    assert_eq!(lines_with("status=503"), 12, "{log}");
+    for secret in [visitor, "127.0.0.1", "Retry-After", "acme"] {
+        assert_eq!(lines_with(secret), 0, "{secret:?} is in the log");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn it_stops_when_told_and_leaves_the_port() {
+    let mut server = Server::start();
+    assert_eq!(server.ask("203.0.113.7").status(), 200);
+    // The agent keeps its connection open: an idle client does not hold the server up.
+    assert!(server.terminate().success());
+    let address = server.url.strip_prefix("http://").unwrap();
+    assert!(TcpListener::bind(address).is_ok());
+}
+
+#[test]
+fn a_taken_port_is_an_error_that_says_what_to_do() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let output = program().args(["--port", &port]).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && output.stdout.is_empty());
+    assert!(error.contains(&format!("port {port} is taken")) && error.contains("--port 0"), "{error}");
+}
+
+#[test]
+fn a_flag_it_does_not_know_is_named() {
+    let output = program().arg("--prot=1").output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success());
+    assert!(error.contains("--prot") && error.lines().count() == 1, "{error}");
+    let output = program().arg("--help").output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), tollgate_demo::HELP);
+}
