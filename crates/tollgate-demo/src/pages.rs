@@ -61,6 +61,8 @@ const FRONT_PAGES: &[(&str, &str)] = embedded! {
     "tollgate-guard" "../../tollgate-guard/src/lib.rs"
     "tollgate-visitor" "../../tollgate-visitor/src/lib.rs"
     "tollgate-http" "../../tollgate-http/src/lib.rs"
+    "tollgate-suite" "../../tollgate-suite/src/lib.rs"
+    "tollgate" "../../tollgate/src/lib.rs"
 };
 
 impl Pages {

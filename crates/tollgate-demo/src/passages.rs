@@ -1,6 +1,6 @@
 //! Cuts a page into passages: what a search finds and an answer shows.
 
-/// A passage grows to about this many bytes before the next paragraph begins another.
+/// A passage grows to about this many bytes before the next paragraph, or item of a list, begins another.
 const FULL: usize = 500;
 
 /// One passage of a page, under the heading it stands below.
@@ -12,7 +12,7 @@ pub(crate) struct Passage {
     pub(crate) text: String,
 }
 
-/// Cuts Markdown at headings and, where a section is long, between paragraphs. A fenced block of code is never cut.
+/// Cuts Markdown at headings and, where a section is long, between paragraphs and items of a list. A fenced block of code is never cut.
 pub(crate) fn split(markdown: &str) -> Vec<Passage> {
     let mut cut = Cut::default();
     let mut fence: Option<&str> = None;
@@ -28,7 +28,12 @@ pub(crate) fn split(markdown: &str) -> Vec<Passage> {
         match heading(line).filter(|_| !is_code) {
             Some(heading) => cut.section(heading),
             None if line.trim().is_empty() && !is_code => cut.paragraph(),
-            None => cut.line(line),
+            None => {
+                if !is_code && begins_item(line) {
+                    cut.item();
+                }
+                cut.line(line);
+            }
         }
     }
     cut.passage();
@@ -39,6 +44,13 @@ fn heading(line: &str) -> Option<&str> {
     let text = line.trim_start_matches('#');
     let depth = line.len() - text.len();
     ((1..=6).contains(&depth) && text.starts_with(' ')).then(|| text.trim())
+}
+
+/// Whether a line begins an item of an outermost list.
+fn begins_item(line: &str) -> bool {
+    let after_number = line.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    ["- ", "* "].iter().any(|mark| line.starts_with(mark))
+        || (after_number.len() < line.len() && after_number.starts_with(". "))
 }
 
 #[derive(Default)]
@@ -59,6 +71,12 @@ impl Cut {
             self.passage();
         } else if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.text.push('\n');
+        }
+    }
+
+    fn item(&mut self) {
+        if self.text.len() >= FULL {
+            self.passage();
         }
     }
 
@@ -104,8 +122,12 @@ mod tests {
     }
 
     #[test]
-    fn a_long_section_is_cut_between_paragraphs() {
+    fn a_long_section_is_cut_between_paragraphs_and_items() {
         let long = "word ".repeat(120).trim().to_owned();
+        assert_eq!(
+            texts(&format!("1. {long}\n   - inner\n2. two\n10. ten\n1.5 is a number")),
+            [pair("", &format!("1. {long}\n   - inner")), pair("", "2. two\n10. ten\n1.5 is a number")]
+        );
         assert_eq!(texts(&format!("{long}\n\nshort\n\nend")), [pair("", &long), pair("", "short\n\nend")]);
     }
 }

@@ -36,13 +36,12 @@ impl Reader {
     /// Reads one page for an index.
     #[must_use]
     pub(crate) fn read(&self, page: Page) -> IndexedPage {
-        let passages = passages::split(&page.text)
-            .into_iter()
-            .map(|passage| IndexedPassage {
-                terms: self.0.embed(&format!("{} {} {}", page.title, passage.heading, passage.text)),
-                text: passage.text,
-            })
-            .collect();
+        let indexed = |passage: passages::Passage| {
+            // Twice: what a page and a section are about counts for more than a word in passing.
+            let about = format!("{} {} ", page.title, passage.heading).repeat(2);
+            IndexedPassage { terms: self.0.embed(&(about + &passage.text)), text: passage.text }
+        };
+        let passages = passages::split(&page.text).into_iter().map(indexed).collect();
         IndexedPage { page, passages }
     }
 }

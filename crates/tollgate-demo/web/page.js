@@ -89,4 +89,4 @@ byId("ask").addEventListener("submit", async (event) => {
 });
 
 await showLimits();
-setInterval(showLimits, 5000);
+setInterval(() => document.hidden || showLimits(), 5000);
