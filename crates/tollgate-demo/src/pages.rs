@@ -49,6 +49,7 @@ const DOCUMENTS: &[(&str, &str)] = embedded! {
     "keys" "../site/keys.md"
     "clocks" "../site/clocks.md"
     "this-site" "../site/this-site.md"
+    "readme" "../../../README.md"
     "architecture" "../../../docs/architecture.md"
     "coming-from" "../../../docs/coming-from.md"
 };

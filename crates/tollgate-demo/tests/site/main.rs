@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "in tests a panic is the report")]
 
 mod always;
+mod faulty;
 mod input;
 mod outage;
 mod questions;
