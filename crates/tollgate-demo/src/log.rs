@@ -47,8 +47,8 @@ fn span(request: &Request<Body>) -> Span {
 }
 
 fn answered(response: &Response<Body>, after: Duration, _span: &Span) {
-    let (status, us) = (response.status().as_u16(), after.as_micros());
-    tracing::info!(status, us, "answered");
+    let (status, took_us) = (response.status().as_u16(), after.as_micros());
+    tracing::info!(status, took_us, "answered");
 }
 
 /// Drops a request id that is long or odd, so that nobody writes into the log; one of a proxy is kept.

@@ -10,7 +10,13 @@ use tollgate_guard::{Decision, KeyParts, MOST_CHARGES, OnOutage, Policy, PolicyC
 use tollgate_http::{Caller, Rejection};
 use tollgate_visitor::Visitor;
 
-use crate::{App, Name, Session, policies::*};
+use crate::{
+    App, Name, Session,
+    policies::{
+        ASK, ASK_ALL, ASK_BURST, ASK_SITE, AUTH, AccountPath, DOCS_RUN, GITHUB, PAGE_RETRY,
+        PLAYGROUND_MINUTE, PUBLISH,
+    },
+};
 
 #[derive(Debug, Deserialize)]
 pub(super) struct About {

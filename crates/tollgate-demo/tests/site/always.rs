@@ -5,13 +5,14 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use crate::support::TestSite;
 use async_trait::async_trait;
 use tollgate_demo::{Config, policies};
 use tollgate_guard::Charging;
 use tollgate_memory::MemoryStore;
 use tollgate_store::{Decisions, Forget, Settle, Store, StoreError, Take};
 use tollgate_visitor::VisitorSource;
+
+use crate::support::TestSite;
 
 /// Counts the calls that reach a store.
 #[derive(Debug)]

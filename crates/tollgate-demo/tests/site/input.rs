@@ -1,11 +1,16 @@
 //! What is sent wrongly is answered in JSON and charged to nothing.
 
-use crate::support::TestSite;
+use std::sync::Arc;
+
 use axum::{
     body::Body,
     http::{Request, header},
 };
 use serde_json::json;
+use tollgate_demo::Config;
+use tollgate_memory::MemoryStore;
+
+use crate::support::TestSite;
 
 const VISITOR: &str = "203.0.113.7";
 
@@ -115,6 +120,31 @@ async fn one_client_is_one_visitor_however_it_is_spelled() {
     }
     assert_eq!(site.limit("ask-burst:2001:db8:0:1::/64", "2001:db8:0:1::1").await["used"], 0);
     site.send("POST", "/api/ask", "not an address", Some(&body)).await.assert_problem(400);
+}
+
+#[tokio::test]
+async fn a_visitor_comes_from_the_configured_source_only() {
+    let default = "cloudflare peers=loopback missing=local";
+    let (loopback, elsewhere) = ([127, 0, 0, 1], [192, 0, 2, 1]);
+    for (source, peer, header, key) in [
+        (default, loopback, ("cf-connecting-ip", VISITOR), "ask-burst:203.0.113.7"),
+        (default, loopback, ("x-forwarded-for", VISITOR), "ask-burst:local"),
+        (default, elsewhere, ("cf-connecting-ip", VISITOR), "ask-burst:192.0.2.1"),
+        ("peer", loopback, ("cf-connecting-ip", VISITOR), "ask-burst:127.0.0.1"),
+        (
+            "x-forwarded-for hops=1 peers=loopback",
+            loopback,
+            ("x-forwarded-for", "198.51.100.66, 203.0.113.7"),
+            "ask-burst:203.0.113.7",
+        ),
+    ] {
+        let mut config = Config::development().unwrap();
+        config.visitor = source.parse().unwrap();
+        let site = TestSite::behind(config, Arc::new(MemoryStore::new()), peer);
+        let request = Request::builder().uri("/api/limits").header(header.0, header.1);
+        let answer = site.send_request(request.body(Body::empty()).unwrap()).await;
+        assert_eq!(answer.json()[0]["key"], key, "{source}, {header:?}");
+    }
 }
 
 #[tokio::test]

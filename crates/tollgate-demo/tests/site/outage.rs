@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::support::TestSite;
 use serde_json::{Value, json};
 use tollgate_demo::{
     Config,
@@ -12,6 +11,8 @@ use tollgate_demo::{
 };
 use tollgate_guard::OnOutage;
 use tollgate_memory::MemoryStore;
+
+use crate::support::TestSite;
 
 const VISITOR: &str = "203.0.113.7";
 

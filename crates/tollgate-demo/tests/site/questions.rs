@@ -1,7 +1,8 @@
 //! The site answers from its own pages, and says nothing where it knows nothing.
 
-use crate::support::{Answer, TestSite};
 use serde_json::json;
+
+use crate::support::{Answer, TestSite};
 
 const QUESTIONS: [(&str, &str); 12] = [
     ("What can an adversary reach with a sliding window?", "sliding-windows"),

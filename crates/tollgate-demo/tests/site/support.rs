@@ -41,9 +41,14 @@ impl TestSite {
     }
 
     pub(crate) fn with(config: Config, store: Arc<dyn Store>) -> Self {
+        Self::behind(config, store, [127, 0, 0, 1])
+    }
+
+    /// The site as a peer of this address reaches it.
+    pub(crate) fn behind(config: Config, store: Arc<dyn Store>, peer: [u8; 4]) -> Self {
         let clock = ManualClock::at_unix_ms(MIDNIGHT_MS);
         let app = App::new(config, store, clock.clone()).unwrap();
-        let peer: SocketAddr = ([127, 0, 0, 1], 9).into();
+        let peer: SocketAddr = (peer, 9).into();
         let router = router(app.clone()).layer(MockConnectInfo(peer));
         Self { app, clock, router, cookie: None }
     }

@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
-use crate::support::{Answer, TestSite};
 use serde_json::{Value, json};
 use tollgate_demo::Config;
 use tollgate_guard::{Limit, Window};
 use tollgate_memory::MemoryStore;
+
+use crate::support::{Answer, TestSite};
 
 /// One row of the table.
 struct Row {

@@ -2,10 +2,11 @@
 
 use std::{fs, path::PathBuf, sync::Arc};
 
-use crate::support::TestSite;
 use serde_json::{Value, json};
 use tollgate_demo::{Config, Pages};
 use tollgate_memory::MemoryStore;
+
+use crate::support::TestSite;
 
 /// A folder of pages that is removed at the end.
 struct Folder(PathBuf);
