@@ -178,7 +178,8 @@ impl From<lexopt::Error> for ConfigError {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Flag(_) => f.write_str("a flag cannot be understood: --help lists them"),
+            // Its text holds its source already.
+            Self::Flag(error) => write!(f, "{error}; --help lists the flags"),
             Self::Variable { name, .. } => write!(f, "the variable {name} cannot be understood"),
             Self::NoRandomBytes => f.write_str(
                 "the system gives no random bytes for a session key: set TOLLGATE_DEMO_SESSION_KEY",
@@ -190,9 +191,8 @@ impl fmt::Display for ConfigError {
 impl Error for ConfigError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Flag(error) => Some(error),
             Self::Variable { source, .. } => Some(&**source),
-            Self::NoRandomBytes => None,
+            Self::Flag(_) | Self::NoRandomBytes => None,
         }
     }
 }
