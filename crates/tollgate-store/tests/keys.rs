@@ -85,7 +85,11 @@ proptest! {
     }
 
     #[test]
-    fn a_key_knows_its_own_bytes_alone(texts in prop::collection::vec(text(), 0..4), cut in any::<prop::sample::Index>(), byte: u8) {
+    fn a_key_knows_its_own_bytes_alone(
+        texts in prop::collection::vec(text(), 0..4),
+        cut in any::<prop::sample::Index>(),
+        byte: u8,
+    ) {
         let parts = parts(&texts);
         let key = key(&parts);
         let bytes = key.to_bytes();

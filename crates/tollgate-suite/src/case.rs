@@ -156,7 +156,8 @@ macro_rules! __table {
 
 crate::__with_cases!(__table {});
 
-/// Everything that every store owes, save that it answers a random history as the core does: that is [`differential`](crate::differential).
+/// Everything that every store owes, save that it answers a random history as the core does: that is
+/// [`differential`](crate::differential).
 #[must_use]
 pub const fn cases() -> &'static [Case] {
     CASES

@@ -2,10 +2,10 @@
 
 /// Makes a test of every case and one of the random histories, for the store that an expression makes.
 ///
-/// The attribute is that of your test runner, so the runtime is yours. The expression is evaluated in an `async` function, and
-/// anew for each case and each [`Door`](crate::Door): some stores take the newest time they were ever given for the present of
-/// all keys, and each case has times of its own. All of them may be connections to one server. A second expression may give the
-/// [`Setting`](crate::Setting).
+/// The attribute is that of your test runner, so the runtime is yours. The expression is evaluated in an `async`
+/// function, and anew for each case and each [`Door`](crate::Door): some stores take the newest time they were ever
+/// given for the present of all keys, and each case has times of its own. All of them may be connections to one
+/// server. A second expression may give the [`Setting`](crate::Setting).
 ///
 /// ```
 /// mod owes {

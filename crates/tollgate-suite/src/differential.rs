@@ -12,7 +12,8 @@ use crate::{
 
 const NAME: &str = "random_histories_are_answered_as_the_core_does";
 
-/// The seeds of the histories that [`certify!`](crate::certify) runs: always the same, so that it finds what it found before.
+/// The seeds of the histories that [`certify!`](crate::certify) runs: always the same, so that it finds what it found
+/// before.
 pub const SEEDS: Range<u64> = 0..4;
 
 /// How many steps each of them has.
@@ -20,13 +21,15 @@ pub const STEPS: u32 = 1_500;
 
 /// Lets a random history happen to a store and to the [`Reference`], and demands the same answers, field by field.
 ///
-/// The history follows from `seed`: takes of all algorithms, of one to eight charges, in every charging, with shadows, costs of
-/// zero and above the quota, quotas that change; settlements of what was taken, sent once, twice and late, by more than was
-/// charged and for keys that are gone; keys that are forgotten; misuse; times at the edges of windows and at the instants that
-/// refusals named, one millisecond beside them, and behind what was already counted, by up to a window and by more.
+/// The history follows from `seed`: takes of all algorithms, of one to eight charges, in every charging, with
+/// shadows, costs of zero and above the quota, quotas that change; settlements of what was taken, sent once, twice
+/// and late, by more than was charged and for keys that are gone; keys that are forgotten; misuse; times at the edges
+/// of windows and at the instants that refusals named, one millisecond beside them, and behind what was already
+/// counted, by up to a window and by more.
 ///
-/// Nothing in it hangs on a state that is idle, since a store may have dropped that; nor on a key's algorithm or window being
-/// changed. Its 24 keys are of this `seed` and run alone, so a store can answer each once, and wants to be new to it.
+/// Nothing in it hangs on a state that is idle, since a store may have dropped that; nor on a key's algorithm or
+/// window being changed. Its 24 keys are of this `seed` and run alone, so a store can answer each once, and wants to
+/// be new to it.
 ///
 /// # Errors
 /// At the first step that is answered otherwise. The failure names the seed, the step and what differed.

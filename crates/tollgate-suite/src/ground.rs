@@ -1,9 +1,6 @@
 //! What a case stands on: the store, keys of its own, and ways to say what is expected.
 
-use std::{
-    fmt::Debug,
-    hash::{DefaultHasher, Hash, Hasher},
-};
+use std::fmt::Debug;
 
 use tollgate_core::{Charging, Decision, Limit, Timestamp, Units, Verdict, Window};
 use tollgate_store::{
@@ -109,9 +106,7 @@ impl<'a> Ground<'a> {
 
     /// The case's id of this number.
     pub(crate) fn id(&self, number: u32) -> SettleId {
-        let mut hasher = DefaultHasher::new();
-        (self.case, self.door == Door::Take, number).hash(&mut hasher);
-        SettleId::new(u128::from(self.setting.run) << 64 | u128::from(hasher.finish()))
+        self.setting.id((self.case, self.door == Door::Take, number))
     }
 
     pub(crate) async fn try_take(

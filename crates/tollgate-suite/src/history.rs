@@ -45,12 +45,14 @@ pub(crate) struct Made {
 }
 
 pub(crate) struct History {
+    setting: Setting,
+    seed: u64,
     rng: Rng,
-    parts: Vec<[Part<'static>; 4]>,
+    parts: Vec<[Part<'static>; 5]>,
     limits: Vec<Limit>,
     /// The newest time of all: it never steps back, though a step may name an older one.
     newest: Timestamp,
-    next_id: u128,
+    settlements: u64,
     made: VecDeque<Made>,
     settled: VecDeque<Settlement>,
     retry_at: Option<Timestamp>,
@@ -60,9 +62,10 @@ const NAME: Name<'static> = Name::new("suite");
 
 /// How much a history remembers of what it did.
 const REMEMBERED: usize = 48;
+const SENT_LATELY: usize = 4;
 
-/// The windows and buckets that a history is about, each under two keys. None is shorter than a minute: a server whose keys
-/// expire by its own clock must not lose one while the history stands still.
+/// The windows and buckets that a history is about, each under two keys. None is shorter than a minute: a server
+/// whose keys expire by its own clock must not lose one while the history stands still.
 const KINDS: [Limit; 12] = [
     Limit::fixed(3, Window::MINUTE),
     Limit::fixed(10, Window::from_ms(61_001)),
@@ -83,25 +86,23 @@ const LABELS: [&str; 2] = ["2001:db8:0:0::/64", "*{%}:\n🦀"];
 
 impl History {
     pub(crate) fn new(setting: &Setting, seed: u64) -> Self {
-        let key_of = |at: u64, label| {
-            // The first two parts are of all keys of the run; the kind comes before the label, where `:` is escaped.
-            [
-                Part::Number(setting.run),
-                Part::Text("history"),
-                Part::Number(seed * 1_000 + at),
-                Part::Text(label),
-            ]
+        // What is of all keys comes first, so that the label stands last, where `:` is not escaped.
+        let key_of = |kind, label| {
+            let (run, seed) = (Part::Number(setting.run), Part::Number(seed));
+            [run, Part::Text("history"), seed, Part::Number(kind), Part::Text(label)]
         };
         let (parts, limits) = LABELS
             .iter()
-            .flat_map(|label| KINDS.iter().zip(0..).map(move |(limit, at)| (key_of(at, *label), *limit)))
+            .flat_map(|label| KINDS.iter().zip(0..).map(move |(limit, kind)| (key_of(kind, *label), *limit)))
             .unzip();
         Self {
+            setting: *setting,
+            seed,
             rng: Rng::with_seed(seed),
             parts,
             limits,
             newest: setting.start(Window::DAY),
-            next_id: u128::from(setting.run) << 64 | u128::from(seed) << 32 | 1 << 63,
+            settlements: 0,
             made: VecDeque::new(),
             settled: VecDeque::new(),
             retry_at: None,
@@ -205,14 +206,14 @@ impl History {
             35..80 => self.rng.usize(2..=4),
             _ => self.rng.usize(5..=8),
         };
-        let charges: Vec<_> = self.pick(count).into_iter().map(|key| self.plan(model, key)).collect();
-        let now = self.now(model, charges.iter().map(|charge| (charge.key, charge.limit)));
+        let mut charges: Vec<_> = self.pick(count).into_iter().map(|key| self.plan(model, key)).collect();
+        let now = self.now(model, &mut charges, |charge| (charge.key, charge.limit));
         Step::Take { charges, now, at_once: self.rng.bool() }
     }
 
     fn plan(&mut self, model: &Reference, key: usize) -> Planned {
         if self.rng.u8(..40) == 0 {
-            let quota = match self.rng.u8(..8) {
+            let quota = match self.rng.u8(..24) {
                 0 => Units::ZERO,
                 1 => Units::MAX,
                 _ => Units::saturating(self.rng.u64(1..40)),
@@ -251,19 +252,33 @@ impl History {
         keys
     }
 
-    /// The newest time, or an older one that every store must answer alike: see [`is_owed`].
-    fn now(&mut self, model: &Reference, keys: impl Iterator<Item = (usize, Limit)> + Clone) -> Timestamp {
-        let back = keys.clone().filter_map(|(_, limit)| width(&limit)).min().unwrap_or(Window::HOUR.ms());
+    /// The newest time, or now and then an older one; then without the keys that not every store owes an answer for.
+    fn now<T: Clone>(
+        &mut self,
+        model: &Reference,
+        items: &mut Vec<T>,
+        key_of: impl Fn(&T) -> (usize, Limit),
+    ) -> Timestamp {
+        let widths = items.iter().filter_map(|item| width(&key_of(item).1));
+        let back = widths.max().unwrap_or(Window::HOUR.ms());
         let back = match self.rng.u8(..40) {
             0..4 => self.rng.u64(..=back.min(5_000)),
             4..8 => self.rng.u64(..=back),
             8 => back,
             9 => back - 1,
-            _ => 0,
+            _ => return self.newest,
         };
         let now = before(self.newest, back);
-        let mut states = keys.map(|(key, limit)| (limit, model.state(&self.key(key))));
-        if states.all(|(limit, state)| is_owed(&limit, state, self.newest, now)) { now } else { self.newest }
+        let is_owed = |item: &T| {
+            let (key, limit) = key_of(item);
+            is_owed(&limit, model.state(&self.key(key)), self.newest, now)
+        };
+        let owed: Vec<_> = items.iter().filter(|item| is_owed(item)).cloned().collect();
+        if owed.is_empty() {
+            return self.newest;
+        }
+        *items = owed;
+        now
     }
 
     fn misuse(&mut self) -> Step {
@@ -302,7 +317,7 @@ impl History {
     }
 
     fn settle(&mut self, model: &Reference) -> Step {
-        if self.rng.u8(..3) == 0
+        if self.rng.bool()
             && let Some(settlement) = self.again()
         {
             return Step::Settle(settlement);
@@ -323,20 +338,18 @@ impl History {
                 corrections.push((made, delta));
             }
         }
-        let now = self.now(model, corrections.iter().map(|(made, _)| (made.key, made.limit)));
-        let settlement = Settlement { id: SettleId::new(self.next_id), corrections, now };
-        self.next_id += 1;
-        self.settled.push_back(settlement.clone());
-        while self.settled.len() > 8 {
-            self.settled.pop_front();
-        }
+        let now = self.now(model, &mut corrections, |(made, _)| (made.key, made.limit));
+        let id = self.setting.id(("history", self.seed, self.settlements));
+        self.settlements += 1;
+        let settlement = Settlement { id, corrections, now };
+        self.settled.push_front(settlement.clone());
+        self.settled.truncate(SENT_LATELY);
         Step::Settle(settlement)
     }
 
     /// A settlement that was sent before, while what it corrects can still count.
     fn again(&mut self) -> Option<Settlement> {
-        let at = self.rng.usize(..self.settled.len().max(1));
-        let settlement = self.settled.get(at)?;
+        let settlement = self.settled.get(self.rng.usize(..SENT_LATELY))?;
         let shortest = settlement.corrections.iter().map(|(made, _)| made.limit.period().duration()).min()?;
         let now = self.newest;
         (now.since(settlement.now) < shortest).then(|| Settlement { now, ..settlement.clone() })
@@ -344,8 +357,8 @@ impl History {
 
     fn forget(&mut self, model: &Reference) -> Step {
         let count = self.rng.usize(1..=4);
-        let targets: Vec<_> = self.pick(count).into_iter().map(|key| (key, self.limits[key])).collect();
-        let now = self.now(model, targets.iter().copied());
+        let mut targets: Vec<_> = self.pick(count).into_iter().map(|key| (key, self.limits[key])).collect();
+        let now = self.now(model, &mut targets, |target| *target);
         Step::Forget { targets, now }
     }
 }
@@ -373,13 +386,14 @@ fn counted_in(state: Option<State>) -> Option<Timestamp> {
 
 /// Whether every store owes the same answer at `now`, when `newest` has been seen.
 ///
-/// An idle state is no state: a store may have dropped at `newest` what would still count at an earlier `now`. So one goes back
-/// within the current window, or beyond it where something was counted in it: then that is the window that decides.
+/// An idle state is no state: a store may have dropped at `newest` what would still count at an earlier `now`. So one
+/// goes back within the current window; or beyond it, by no more than a window, where something was counted in the
+/// current one, which then decides.
 fn is_owed(limit: &Limit, state: Option<State>, newest: Timestamp, now: Timestamp) -> bool {
     match width(limit) {
         Some(width) => {
             let current = current(newest, width);
-            now >= current || counted_in(state) >= Some(current)
+            now >= current || (now >= before(current, width) && counted_in(state) >= Some(current))
         }
         None => state.is_none_or(|state| limit.idle_at(&state) > newest),
     }

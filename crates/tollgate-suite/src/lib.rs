@@ -1,8 +1,8 @@
 //! What every Tollgate store owes, as cases to run and a differential test.
 //!
-//! A store is certified by one line in its tests, [`certify!`]: it makes a test of each [`Case`], and one that lets random
-//! histories happen to the store and to the [`Reference`] and demands the same answers, field by field. Certify every decorator
-//! of a store too.
+//! A store is certified by one line in its tests, [`certify!`]: it makes a test of each [`Case`], and one that lets
+//! random histories happen to the store and to the [`Reference`] and demands the same answers, field by field.
+//! Certify every decorator of a store too.
 //!
 //! ```
 //! mod owes {
@@ -12,8 +12,8 @@
 //! }
 //! ```
 //!
-//! This is a dev-dependency; it is nobody's normal one. It brings no runtime and reads no clock: the times that a case names are
-//! its own, and nothing in it waits.
+//! This is a dev-dependency; it is nobody's normal one. It brings no runtime and reads no clock: the times that a
+//! case names are its own, and nothing in it waits.
 //!
 //! # What is demanded
 //!
@@ -29,8 +29,8 @@
 //! | `exact` | the points where arithmetic that is almost right goes wrong |
 //! | `concurrency` | takes that race |
 //!
-//! A store needs room for a few hundred keys at once; each case has keys of its own, so all can run against one server. What a
-//! store keeps beyond this contract, such as a capacity or lifetimes, it tests itself.
+//! A store needs room for a few hundred keys at once; each case has keys of its own, so all can run against one
+//! server. What a store keeps beyond this contract, such as a capacity or lifetimes, it tests itself.
 
 mod case;
 mod cases;

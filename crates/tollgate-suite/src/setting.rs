@@ -1,11 +1,15 @@
 //! Where and when a suite is run.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use tollgate_core::{Timestamp, Window};
+use tollgate_store::SettleId;
 
 /// Where and when a suite is run: what keeps its keys and times apart from those of everybody else.
 ///
-/// The default is right for a store of its own, such as one in memory. Against a server that is shared, or that lets keys
-/// expire by a clock of its own, `epoch` has to be that clock's present and `run` a number that no other run uses.
+/// The default is right for a store of its own, such as one in memory. Against a server that is shared, or that lets
+/// keys expire by a clock of its own, `epoch` has to be that clock's present and `run` a number that no other run
+/// uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// No case names a time before this one. The suite never waits: its times go ahead of any clock.
@@ -25,6 +29,13 @@ impl Setting {
     pub(crate) fn start(&self, window: Window) -> Timestamp {
         let windows = self.epoch.unix_ms().div_ceil(window.ms()).saturating_add(1);
         Timestamp::from_unix_ms(windows.saturating_mul(window.ms()))
+    }
+
+    /// The id of what this describes, in this run.
+    pub(crate) fn id(&self, of: impl Hash) -> SettleId {
+        let mut hasher = DefaultHasher::new();
+        of.hash(&mut hasher);
+        SettleId::new(u128::from(self.run) << 64 | u128::from(hasher.finish()))
     }
 }
 

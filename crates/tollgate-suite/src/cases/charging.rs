@@ -12,7 +12,8 @@ use crate::{
 pub(crate) async fn always_counts_what_is_refused(on: &Ground<'_>) -> Result<(), Failure> {
     let start = on.start(Window::MINUTE);
     let end = after(start, 60_000);
-    // Five of three weigh in the next window until there is room for one: 5·share ≤ 2·60,000. A bucket owes two and wants one.
+    // Five of three weigh in the next window until there is room for one: 5·share ≤ 2·60,000. A bucket owes two and
+    // wants one.
     let limits = [
         ("fixed", Limit::fixed(3, Window::MINUTE), end, end),
         ("sliding", Limit::sliding(3, Window::MINUTE), after(end, 30_000), after(end, 36_000)),

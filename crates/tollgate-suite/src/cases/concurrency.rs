@@ -1,7 +1,8 @@
 //! Takes that race.
 //!
-//! Half of the calls come from threads of their own, where the store answers at once; the rest are joined in one task, so that a
-//! store that waits between reading and writing is caught in between. Neither needs a runtime of this crate's.
+//! Half of the calls come from threads of their own, where the store answers at once; the rest are joined in one
+//! task, so that a store that waits between reading and writing is caught in between. Neither needs a runtime of this
+//! crate's.
 
 use std::thread;
 

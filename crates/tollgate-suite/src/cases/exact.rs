@@ -1,7 +1,7 @@
 //! The points where arithmetic that is almost right goes wrong.
 //!
-//! Random histories hardly ever meet them. What is owed comes from the rule itself, in integers wide enough for any product:
-//! a charge fits if `before·(W−x) + (used+cost)·W ≤ quota·W`.
+//! Random histories hardly ever meet them. What is owed comes from the rule itself, in integers wide enough for any
+//! product: a charge fits if `before·(W−x) + (used+cost)·W ≤ quota·W`.
 
 use tollgate_core::{Charging, Limit, Timestamp, Units, Window};
 use tollgate_store::Charge;
@@ -45,7 +45,8 @@ impl Rule {
     }
 }
 
-/// Holds a key against the rule at one point: the most that fits does, one unit more does not, and fits exactly when it is said to.
+/// Holds a key against the rule at one point: the most that fits does, one unit more does not, and fits exactly when
+/// it is said to.
 async fn probe(
     on: &Ground<'_>,
     slot: &Slot<'_>,

@@ -12,7 +12,8 @@ pub(crate) async fn a_quota_is_admitted_and_no_more(on: &Ground<'_>) -> Result<(
     let start = on.start(Window::MINUTE);
     let now = after(start, 1_000);
     let end = after(start, 60_000);
-    // Three in the next window still weigh, until it is a third over; the bucket's first refill is due a minute after the first.
+    // Three in the next window still weigh, until it is a third over; the bucket's first refill is due a minute after
+    // the first.
     let limits = [
         ("fixed", Limit::fixed(3, Window::MINUTE), end, end),
         ("sliding", Limit::sliding(3, Window::MINUTE), end, after(end, 20_000)),
