@@ -324,7 +324,7 @@ impl History {
         }
         let mut corrections: Vec<(Made, i64)> = Vec::new();
         for _ in 0..self.rng.usize(1..=4) {
-            let Some(made) = self.made.get(self.rng.usize(..REMEMBERED)).copied() else { continue };
+            let Some(made) = self.correctable() else { continue };
             if corrections.iter().all(|(earlier, _)| earlier.key != made.key) {
                 let cost = i64::try_from(made.cost.get()).unwrap_or(i64::MAX);
                 let delta = match self.rng.u8(..12) {
@@ -345,6 +345,19 @@ impl History {
         self.settled.push_front(settlement.clone());
         self.settled.truncate(SENT_LATELY);
         Step::Settle(settlement)
+    }
+
+    /// A charge of any age; rather a new one, or one that was corrected just now.
+    fn correctable(&mut self) -> Option<Made> {
+        let newest = self.made.len().checked_sub(1)?;
+        match self.rng.u8(..4) {
+            0 => {
+                let settlement = self.settled.get(self.rng.usize(..SENT_LATELY))?;
+                settlement.corrections.first().map(|(made, _)| *made)
+            }
+            1 => self.made.get(newest - self.rng.usize(..=newest.min(4))).copied(),
+            _ => self.made.get(self.rng.usize(..=newest)).copied(),
+        }
     }
 
     /// A settlement that was sent before, while what it corrects can still count.
