@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tollgate_store::{Charge, Decisions, Forget, Settle, Store, StoreError, Take};
+use tollgate_store::{Charge, Decisions, Forget, MOST_CHARGES, Settle, Store, StoreError, Take};
 
 use crate::{
     Failure, Reference, Setting,
@@ -52,6 +52,13 @@ pub async fn differential(
             ));
         }
     }
+    // Some of the keys would stay on a server for years.
+    for targets in history.targets().chunks(MOST_CHARGES) {
+        let forget = Forget { targets, now: history.newest() };
+        if let Some(failed) = failed(&store.forget(forget).await) {
+            return Err(Failure::new(NAME, format!("seed {seed}, at the end: {failed}")));
+        }
+    }
     Ok(())
 }
 
@@ -85,7 +92,7 @@ async fn happen(store: &dyn Store, model: &Reference, history: &mut History, ste
         }
     }
     // Whatever answered with no figures has its keys looked at, at once rather than when one comes up again.
-    for looks in history.looks(step).chunks(tollgate_store::MOST_CHARGES) {
+    for looks in history.looks(step).chunks(MOST_CHARGES) {
         let looks: Vec<Charge<'_>> = looks.iter().map(|planned: &Planned| history.charge(planned)).collect();
         let look = Take { charges: &looks, now: history.newest() };
         let seen = differences(&answer(store, look, false).await, &answer(model, look, true).await);

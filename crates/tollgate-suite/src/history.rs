@@ -131,6 +131,11 @@ impl History {
         Target { key: self.key(key), limit }
     }
 
+    /// All keys.
+    pub(crate) fn targets(&self) -> Vec<Target<'_>> {
+        self.limits.iter().enumerate().map(|(key, limit)| self.target(key, *limit)).collect()
+    }
+
     /// What looks at the keys a step has touched, and writes nothing.
     pub(crate) fn looks(&self, step: &Step) -> Vec<Planned> {
         let mut touched: Vec<_> = match step {

@@ -29,8 +29,10 @@
 //! | `exact` | the points where arithmetic that is almost right goes wrong |
 //! | `concurrency` | takes that race |
 //!
-//! A store needs room for a few hundred keys at once; each case has keys of its own, so all can run against one
-//! server. What a store keeps beyond this contract, such as a capacity or lifetimes, it tests itself.
+//! A store needs room for a few hundred keys at once. Each case has keys of its own, so all can run against one server at
+//! the same time; there they make some 20,000 calls. No case hangs on what is kept of an idle state, save that a clock may
+//! step back by half a second over the end of a window. What a store keeps beyond this contract, such as a capacity or
+//! lifetimes, it tests itself.
 
 mod case;
 mod cases;

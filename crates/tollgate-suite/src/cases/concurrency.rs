@@ -55,7 +55,7 @@ pub(crate) async fn racing_takes_never_pass_the_quota(on: &Ground<'_>) -> Result
     let limits = [
         ("fixed", Limit::fixed(100, Window::DAY)),
         ("sliding", Limit::sliding(100, Window::DAY)),
-        ("bucket", Limit::bucket(100, 1, Window::DAY)),
+        ("bucket", Limit::bucket(100, 1, Window::HOUR)),
     ];
     for (kind, limit) in limits {
         let slot = on.slot(kind);
@@ -100,7 +100,7 @@ pub(crate) async fn racing_takes_of_several_keys_stay_whole(on: &Ground<'_>) -> 
 
 pub(crate) async fn a_settlement_sent_at_once_is_applied_once(on: &Ground<'_>) -> Result<(), Failure> {
     let start = on.start(Window::DAY);
-    let (slot, limit) = (on.slot("key"), Limit::bucket(100, 1, Window::DAY));
+    let (slot, limit) = (on.slot("key"), Limit::bucket(100, 1, Window::HOUR));
     let taken = on.take_one(slot.cost(limit, 90), start).await?;
     let correction = [slot.correct(limit, &taken, -3)];
     for answer in join_all((0..20).map(|_| on.settle(on.id(0), &correction, start))).await {
