@@ -42,6 +42,7 @@ mod differential;
 mod failure;
 mod ground;
 mod history;
+mod owed;
 mod reference;
 mod setting;
 
