@@ -81,23 +81,27 @@ impl Exact {
             return place;
         }
         // No key is idle from here on, so every one that is marked as refusing does refuse.
-        loop {
-            let other = self.others.front(full.slots);
-            if !full.are_refusing_common() {
-                match other {
-                    Some((_, place)) => return place,
-                    None => self.others.scan(full.slots, full.uses),
-                }
-                continue;
+        if !full.are_refusing_common() {
+            if self.others.front(full.slots).is_none() {
+                self.others.scan(full.slots, full.uses);
             }
-            // A class whose queue has run out is scanned only if it could hold the oldest of all.
-            match (other, self.refusing.front(full.slots)) {
+            if let Some((_, place)) = self.others.front(full.slots) {
+                return place;
+            }
+        }
+        // A class whose queue has run out is scanned only if it could hold the oldest of all.
+        loop {
+            match (self.others.front(full.slots), self.refusing.front(full.slots)) {
                 (Some((other, place)), Some((refusing, _))) if other < refusing => return place,
                 (Some(_), Some((_, place))) => return place,
                 (Some((other, place)), None) if other <= self.refusing.bound() => return place,
                 (None, Some((refusing, place))) if refusing <= self.others.bound() => return place,
-                (_, None) => self.refusing.scan(full.slots, full.uses),
+                (Some(_), None) => self.refusing.scan(full.slots, full.uses),
                 (None, Some(_)) => self.others.scan(full.slots, full.uses),
+                (None, None) => {
+                    self.refusing.scan(full.slots, full.uses);
+                    self.others.scan(full.slots, full.uses);
+                }
             }
         }
     }

@@ -18,7 +18,7 @@ pub(crate) struct IdleHeap {
     bounds: Vec<u64>,
 }
 
-/// No bound: the place is free, or its key never falls idle.
+/// No bound: the key never falls idle.
 const NONE: u64 = Timestamp::MAX.unix_ms();
 
 impl IdleHeap {
@@ -49,9 +49,6 @@ impl IdleHeap {
                 continue;
             }
             self.bounds[place as usize] = NONE;
-            if slot.is_free() {
-                continue;
-            }
             if slot.is_idle(now) {
                 return Some(place);
             }
@@ -77,11 +74,72 @@ impl IdleHeap {
         let mut nodes = std::mem::take(&mut self.heap).into_vec();
         nodes.clear();
         for ((place, slot), bound) in (0..).zip(slots).zip(&mut self.bounds) {
-            *bound = if slot.is_free() { NONE } else { slot.idle_at.unix_ms() };
+            *bound = slot.idle_at.unix_ms();
             if *bound < NONE {
                 nodes.push(Reverse((*bound, place)));
             }
         }
         self.heap = nodes.into();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tollgate_core::State;
+
+    use super::*;
+    use crate::slot::StoredKey;
+
+    fn at(ms: u64) -> Timestamp {
+        Timestamp::from_unix_ms(ms)
+    }
+
+    fn slots(idle_at: &[u64]) -> Vec<Slot> {
+        let state = State::Bucket { refilled_at: Timestamp::EPOCH, tokens: 0 };
+        let slot = |(last_use, ms): (u64, &u64)| Slot {
+            key: StoredKey::EMPTY,
+            state,
+            idle_at: at(*ms),
+            last_use,
+            hash: 0,
+            refusing: false,
+        };
+        (1..).zip(idle_at).map(slot).collect()
+    }
+
+    #[test]
+    fn the_idle_are_found_whatever_moved_since() {
+        let mut heap = IdleHeap::default();
+        let mut slots = slots(&[10, 20, 30, 40]);
+        (0..4).for_each(|place| heap.note(place, &slots));
+        // A later instant needs no note, an earlier one does.
+        slots[0].idle_at = at(25);
+        slots[2].idle_at = at(5);
+        heap.note(2, &slots);
+        for (now, idle) in
+            [(4, None), (5, Some(2)), (19, None), (24, Some(1)), (25, Some(0)), (1_000, Some(3))]
+        {
+            assert_eq!(heap.pop_idle(&slots, at(now)), idle, "{now}");
+            // Another key comes to the place, as the caller promises.
+            if let Some(place) = idle {
+                slots[place as usize].idle_at = at(2_000);
+                heap.note(place, &slots);
+            }
+        }
+        assert_eq!(heap.pop_idle(&slots, at(1_999)), None);
+        assert!(heap.pop_idle(&slots, at(2_000)).is_some());
+    }
+
+    #[test]
+    fn the_heap_does_not_grow_with_use() {
+        let mut heap = IdleHeap::default();
+        let mut slots = slots(&[10_000; 16]);
+        for step in 0..5_000 {
+            // One key, charged in turn under limits of shorter and shorter windows.
+            slots[3].idle_at = at(9_999 - step);
+            heap.note(3, &slots);
+            assert!(heap.heap.len() <= 2 * slots.len());
+        }
+        assert_eq!(heap.pop_idle(&slots, at(5_000)), Some(3));
     }
 }

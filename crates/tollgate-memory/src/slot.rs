@@ -22,11 +22,6 @@ impl Slot {
     pub(crate) const FREE: u64 = 0;
 
     #[inline]
-    pub(crate) const fn is_free(&self) -> bool {
-        self.last_use == Self::FREE
-    }
-
-    #[inline]
     pub(crate) fn is_idle(&self, now: Timestamp) -> bool {
         self.idle_at <= now
     }

@@ -93,8 +93,8 @@ impl MemoryStore {
 
     /// Corrects earlier charges in the windows they were made in: what [`Store::settle`] does, without a future.
     ///
-    /// A key that is gone is left alone. An id is remembered until the windows it corrected no longer count, of as many
-    /// settlements as the store may hold keys; beyond that the oldest is forgotten and [`MemoryStats::dropped_settle_ids`] rises.
+    /// A key that is gone is left alone. The ids of the latest settlements are remembered, of as many as the store may hold keys;
+    /// beyond that the oldest is forgotten, and [`MemoryStats::dropped_settle_ids`] rises if it still counted.
     ///
     /// # Errors
     /// Only [`StoreErrorKind::Misuse`](tollgate_store::StoreErrorKind::Misuse), as [`Settle::check`]; nothing is written then.

@@ -175,10 +175,11 @@ impl Table {
         if outcome.is_peek() {
             return;
         }
-        self.slots[place as usize].last_use = outcome.number;
-        if let Some(refuses) = outcome.refuses() {
-            self.mark(place, refuses);
-        }
+        let slot = &mut self.slots[place as usize];
+        slot.last_use = outcome.number;
+        // An idle key says nothing, so what it was before does not stick to it either.
+        let refused = slot.refusing && !slot.is_idle(self.newest);
+        self.mark(place, outcome.refuses().unwrap_or(refused));
         if let Some(after) = outcome.after
             && after != self.slots[place as usize].state
         {

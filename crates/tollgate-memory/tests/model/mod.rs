@@ -79,6 +79,7 @@ impl Model {
         let idle_at = charge.limit.idle_at(&state);
         let fresh = Entry { state, idle_at, refusing: false };
         let entry = self.keys.get_or_insert_mut(key, || fresh);
+        entry.refusing &= entry.idle_at > self.newest;
         if entry.state != state {
             (entry.state, entry.idle_at) = (state, idle_at);
         }
