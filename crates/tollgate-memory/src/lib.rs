@@ -61,7 +61,7 @@
 //! a known key pays for the order of eviction with one number in its own slot. An arrival at a full store is cheap but for a look at
 //! all slots once in an eighth of the capacity.
 //!
-//! There is one lock, held for less than a microsecond by a take of known keys.
+//! There is one lock, held while a take looks its keys up and does the arithmetic, and never while anything is waited for.
 
 mod capacity;
 mod eviction;
