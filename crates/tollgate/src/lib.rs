@@ -46,7 +46,7 @@ pub use limiter::{MemoryLimiterError, memory_limiter};
 pub use tollgate_core as core;
 pub use tollgate_guard::*;
 #[cfg(feature = "memory")]
-pub use tollgate_memory::MemoryStore;
+pub use tollgate_memory::{CapacityError, MemoryStats, MemoryStore};
 pub use tollgate_store as store;
 
 #[cfg(feature = "http")]
