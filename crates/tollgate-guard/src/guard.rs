@@ -214,8 +214,9 @@ impl<S: Store> Guard<S> {
             .iter()
             .find(|policy| *policy.name == *name.as_str() && policy.parts == charge.parts().len())
             .ok_or_else(|| {
+                let parts = charge.parts().len();
                 StoreError::misuse(format!(
-                    "the guard knows no policy {name:?} of so many parts: register it with the builder"
+                    "the guard knows no policy {name:?} of {parts} key parts: register it with the builder"
                 ))
             })
     }

@@ -10,10 +10,12 @@ use crate::{Guard, OnOutage, Pass, PolicyCharge};
 impl<S: Store> Guard<S> {
     /// Gives back what `pass` has taken, each charge in the window it was made in.
     ///
-    /// `charges` are the ones that were checked, in their order. What no longer counts is left alone.
+    /// `charges` are the ones that were checked, in their order. What no longer counts is left alone. Each call is a settlement of
+    /// its own, so call it once for a pass: a second call gives back once more.
     ///
     /// # Errors
-    /// If the store could not. The charges stay spent then, which is the safe side.
+    /// If the store could not. The charges mostly stay spent then, which is the safe side; after a
+    /// [`Timeout`](tollgate_store::StoreErrorKind::Timeout) they may have been given back, so do not try again.
     pub async fn refund(&self, charges: &[PolicyCharge<'_>], pass: &Pass) -> Result<(), StoreError> {
         let mut corrections: ArrayVec<Correction<'_>, MOST_CHARGES> = ArrayVec::new();
         for decision in pass.decisions() {
