@@ -196,7 +196,7 @@ impl Charges {
 
     /// The charges, borrowed, for a guard to check: at most one more than [`MOST_CHARGES`], which it refuses.
     #[must_use]
-    pub fn borrowed(&self) -> impl Deref<Target = [PolicyCharge<'_>]> {
+    pub fn borrowed(&self) -> impl Deref<Target = [PolicyCharge<'_>]> + fmt::Debug {
         let charges = self.0.iter().take(MOST_CHARGES + 1).filter_map(OwnedCharge::borrowed);
         charges.collect::<ArrayVec<_, { MOST_CHARGES + 1 }>>()
     }

@@ -19,7 +19,7 @@ impl<S: Store> Guard<S> {
     pub async fn refund(&self, charges: &[PolicyCharge<'_>], pass: &Pass) -> Result<(), StoreError> {
         let mut corrections: ArrayVec<Correction<'_>, MOST_CHARGES> = ArrayVec::new();
         for decision in pass.decisions() {
-            let Some(charge) = charges.get(usize::from(decision.place)) else {
+            let Some(charge) = charges.get(decision.place()) else {
                 return Err(StoreError::misuse("a refund of other charges than were checked"));
             };
             let delta = i64::try_from(decision.written.get()).unwrap_or(i64::MAX);

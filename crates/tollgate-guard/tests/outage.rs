@@ -101,7 +101,10 @@ async fn what_was_counted_locally_is_given_back_locally() {
     let (guard, store, _clock) = guard();
     store.fail(Some(GONE));
     let charges = [OPEN.charge(()), LOCAL.charge(()).cost(3)];
-    let Outcome::Allow(pass) = guard.check(&charges).await else { panic!("a share is left") };
+    let outcome = guard.check(&charges).await;
+    assert_eq!(outcome.decided_at().unix_ms(), NOON);
+    let Outcome::Allow(pass) = outcome else { panic!("a share is left") };
+    assert_eq!(pass.decisions()[0].place(), 1, "the first charge was not decided");
     assert!(!guard.check(&charges).await.is_allowed());
     guard.refund(&charges, &pass).await.unwrap();
     assert!(guard.check(&charges).await.is_allowed());

@@ -8,7 +8,6 @@ use std::{
 
 use bytes::Bytes;
 use http::{Request, Response};
-use tollgate_guard::{Outcome, Timestamp};
 use tollgate_store::Store;
 use tower_service::Service;
 
@@ -78,20 +77,12 @@ where
                 Request::from_parts(head, body),
             );
         };
-        let now = decided_at(&outcome);
+        // It has only just come about: reading the clock again would tell nothing new.
+        let now = outcome.decided_at();
         match self.config.conclude(outcome, now, charges, &head) {
             Ok(entry) => GuardFuture::serve(self.inner.call(Request::from_parts(head, body)), entry),
             Err(response) => GuardFuture::answer(response),
         }
-    }
-}
-
-/// The time of an outcome that has only just come about: reading the clock again would tell nothing new.
-fn decided_at(outcome: &Outcome) -> Timestamp {
-    match outcome {
-        Outcome::Allow(pass) => pass.decided_at(),
-        Outcome::Deny(refusal) => refusal.decided_at(),
-        Outcome::Unavailable(outage) => outage.noticed_at(),
     }
 }
 
