@@ -60,7 +60,10 @@ pub use outcome::{Outage, OutageReason, Outcome, Pass, PolicyDecision, Refusal};
 pub use policy::{AnyPolicy, MOST_PARTS, OwnedPolicy, Policy, PolicyError, PolicyName};
 pub use stats::Stats;
 
-pub use tollgate_core::{Charging, Decision, Limit, Timestamp, Units, Verdict, Window};
+pub use tollgate_core::{
+    Charging, Decision, Limit, LimitError, ParseLimitError, Timestamp, Units, UnitsError, Verdict, Window,
+    WindowError,
+};
 pub use tollgate_store::{
     KeyPart, KeyParts, MOST_CHARGES, Name, NameError, Part, Store, StoreError, StoreErrorKind, Subject,
 };

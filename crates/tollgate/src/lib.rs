@@ -43,7 +43,6 @@ mod limiter;
 
 #[cfg(feature = "memory")]
 pub use limiter::{MemoryLimiterError, memory_limiter};
-pub use tollgate_core as core;
 pub use tollgate_guard::*;
 #[cfg(feature = "memory")]
 pub use tollgate_memory::{CapacityError, MemoryStats, MemoryStore};
