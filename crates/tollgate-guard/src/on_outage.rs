@@ -1,6 +1,6 @@
 //! What a policy does when the store is gone.
 
-use tollgate_core::{Limit, Units};
+use tollgate_core::{Limit, Units, Window};
 
 /// What a policy does with a request when the store cannot decide.
 ///
@@ -49,14 +49,32 @@ impl Share {
     }
 
     /// `limit` with this share of its units, rounded down: of a bucket both what it holds and what is refilled.
+    ///
+    /// Where less than one unit of a refill is left, one unit comes at so much longer intervals (at most [`Window::MAX`]): a
+    /// bucket that is never refilled would stay empty into the next outage.
     #[must_use]
     pub fn of(self, limit: Limit) -> Limit {
         match limit.with_quota(self.units(limit.quota())) {
             Limit::TokenBucket { capacity, refill, interval } => {
-                Limit::TokenBucket { capacity, refill: self.units(refill), interval }
+                let share = self.units(refill);
+                if share == Units::ZERO && refill > Units::ZERO {
+                    return Limit::TokenBucket {
+                        capacity,
+                        refill: Units::ONE,
+                        interval: self.until_a_unit(refill, interval),
+                    };
+                }
+                Limit::TokenBucket { capacity, refill: share, interval }
             }
             window @ (Limit::FixedWindow { .. } | Limit::SlidingWindow { .. }) => window,
         }
+    }
+
+    /// How long it takes until the share of `refill` units for each `interval` comes to one unit, rounded up.
+    fn until_a_unit(self, refill: Units, interval: Window) -> Window {
+        let shares = u128::from(self.parts) * u128::from(refill.get());
+        let ms = (u128::from(interval.ms()) * u128::from(self.of)).div_ceil(shares);
+        u64::try_from(ms).ok().and_then(|ms| Window::try_from_ms(ms).ok()).unwrap_or(Window::MAX)
     }
 
     fn units(self, units: Units) -> Units {
@@ -84,6 +102,21 @@ mod tests {
         }
         let bucket = Limit::bucket(100, 10, Window::SECOND);
         assert_eq!(Share::one_of(3).of(bucket), Limit::bucket(33, 3, Window::SECOND));
+        for (share, refill, expected) in [
+            (Share::percent(50), 1, (1, 2_000)),
+            (Share::percent(30), 1, (1, 3_334)),
+            (Share::percent(30), 3, (1, 1_112)),
+            (Share::percent(30), 4, (1, 1_000)),
+            (Share::one_of(u32::MAX), 1, (1, 1 << 40)),
+        ] {
+            let (units, ms) = expected;
+            let Limit::TokenBucket { refill, interval, .. } =
+                share.of(Limit::bucket(100, refill, Window::SECOND))
+            else {
+                panic!("a bucket stays one")
+            };
+            assert_eq!((refill.get(), interval.ms()), (units, ms), "{share:?}");
+        }
         let largest = Limit::sliding(Units::MAX.get(), Window::DAY);
         assert_eq!(Share::percent(99).of(largest).quota().get(), 8_917_127_262_193_581);
     }

@@ -97,6 +97,27 @@ async fn a_local_share_admits_what_it_says_on_top_of_what_was_spent() {
 }
 
 #[tokio::test]
+async fn a_share_of_a_bucket_is_refilled_however_small_it_is() {
+    const DRIP: Policy<0> =
+        Policy::new("drip", Limit::bucket(10, 1, Window::SECOND), OnOutage::Local(Share::percent(50)));
+    let (store, clock) = (Moody::new(), ManualClock::at_unix_ms(NOON));
+    let guard = Guard::builder(store.clone())
+        .local(Arc::new(MemoryStore::new()))
+        .policy(DRIP)
+        .clock(clock.clone())
+        .build()
+        .unwrap();
+    store.fail(Some(GONE));
+    for _ in 0..5 {
+        assert!(guard.check(&[DRIP.charge(())]).await.is_allowed());
+    }
+    let Outcome::Deny(refusal) = guard.check(&[DRIP.charge(())]).await else { panic!("half of 10 is spent") };
+    assert_eq!(refusal.retry_at().unwrap().unix_ms(), NOON + 2_000, "half a unit a second");
+    clock.advance(Duration::from_secs(2));
+    assert!(guard.check(&[DRIP.charge(())]).await.is_allowed());
+}
+
+#[tokio::test]
 async fn what_was_counted_locally_is_given_back_locally() {
     let (guard, store, _clock) = guard();
     store.fail(Some(GONE));
