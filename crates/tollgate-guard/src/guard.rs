@@ -242,8 +242,10 @@ impl<S: Store> Guard<S> {
                 prepared.outcome(&decisions, &|at| at, None)
             }
             Err(error) => {
-                self.parts.log.failed(&error, prepared.now);
-                self.without_store(prepared, error.kind().into())
+                // The store may have taken its time to fail: what follows is counted and logged from now on.
+                let now = self.now();
+                self.parts.log.failed(&error, now);
+                self.without_store(prepared, error.kind().into(), now)
             }
         }
     }
@@ -258,8 +260,8 @@ impl<S: Store> Guard<S> {
     /// What the policies say when the store could not decide: one that denies refuses all, those that count locally are counted,
     /// those that allow are skipped. Shadows do not vote.
     #[cold]
-    fn without_store(&self, prepared: &Prepared<'_, '_>, reason: OutageReason) -> Outcome {
-        let unavailable = Outcome::Unavailable(Outage { reason, noticed_at: prepared.now });
+    fn without_store(&self, prepared: &Prepared<'_, '_>, reason: OutageReason, now: Timestamp) -> Outcome {
+        let unavailable = Outcome::Unavailable(Outage { reason, noticed_at: now });
         let stops = |(charge, policy): (&PolicyCharge<'_>, &&AnyPolicy)| {
             charge.is_enforced() && policy.terms.on_outage == OnOutage::Deny
         };
@@ -274,11 +276,11 @@ impl<S: Store> Guard<S> {
                 charges.push(charge.to_store(share.of(charge.own_limit()), prepared.charging));
             }
         }
-        let pass = Pass { decisions: PolicyDecisions::new(), decided_at: prepared.now, outage: Some(reason) };
+        let pass = Pass { decisions: PolicyDecisions::new(), decided_at: now, outage: Some(reason) };
         let (false, Some(local)) = (charges.is_empty(), &self.parts.local) else {
             return Outcome::Allow(pass);
         };
-        match local.take_now(&Take { charges: &charges, now: prepared.now }) {
+        match local.take_now(&Take { charges: &charges, now }) {
             Some(Ok(decisions)) => prepared.outcome(&decisions, &|at| places[at], Some(reason)),
             Some(Err(_)) | None => unavailable,
         }
