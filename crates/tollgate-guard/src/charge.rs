@@ -36,7 +36,7 @@ impl<'a> PolicyCharge<'a> {
         }
     }
 
-    /// The same charge at another cost. A cost above [`Units::MAX`] fits no limit and is refused.
+    /// The same charge at another cost. A cost above [`Units::MAX`] counts as that, which fits only a limit that is as large.
     pub fn cost(mut self, units: u64) -> Self {
         self.cost = Units::saturating(units);
         self
