@@ -148,7 +148,7 @@ impl<S: Store> Guard<S> {
     /// Forgets what one key of a policy has spent, in the local store too.
     ///
     /// # Errors
-    /// If the store could not; trying again is safe.
+    /// As [`Guard::forget_charges`].
     pub async fn forget<'a, const N: usize>(
         &self,
         policy: &Policy<N>,
@@ -161,8 +161,12 @@ impl<S: Store> Guard<S> {
     /// charges under a limit of their own.
     ///
     /// # Errors
-    /// If the store could not; trying again is safe.
+    /// If the store could not; trying again is safe. [`StoreErrorKind::Misuse`](tollgate_store::StoreErrorKind::Misuse) if a policy is
+    /// not registered, or there are more than eight charges or two on one key.
     pub async fn forget_charges(&self, charges: &[PolicyCharge<'_>]) -> Result<(), StoreError> {
+        for charge in charges {
+            self.find(charge)?;
+        }
         let now = self.now();
         let targets: Vec<Target<'_>> =
             charges.iter().map(|charge| Target { key: charge.key(), limit: charge.own_limit() }).collect();

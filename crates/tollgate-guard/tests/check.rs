@@ -97,6 +97,7 @@ async fn a_check_that_is_wrong_is_never_let_through() {
         assert_eq!(outage.reason(), OutageReason::Misuse, "{why}");
         assert_eq!(guard.try_check(charges).await.unwrap_err().kind(), StoreErrorKind::Misuse, "{why}");
         assert!(matches!(guard.check_now(charges), Some(Outcome::Unavailable(_))), "{why}");
+        assert_eq!(guard.forget_charges(charges).await.unwrap_err().kind(), StoreErrorKind::Misuse, "{why}");
     }
     assert_eq!(guard.stats().misused, 8);
     assert_eq!(used(&guard.peek(&[LOOKUP.charge("a")]).await), [0], "nothing was written");
