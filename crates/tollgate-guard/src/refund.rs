@@ -10,7 +10,8 @@ use crate::{Guard, OnOutage, Pass, PolicyCharge};
 impl<S: Store> Guard<S> {
     /// Gives back what `pass` has taken, each charge in the window it was made in.
     ///
-    /// `charges` are the ones that were checked, in their order. What no longer counts is left alone.
+    /// `charges` are the ones that were checked, in their order. What no longer counts is left alone. Call it once for a pass: each
+    /// call gives back.
     ///
     /// # Errors
     /// If the store could not. The charges stay spent then, which is the safe side.
