@@ -268,6 +268,34 @@ fn a_blocked_visitor_stays_blocked_whatever_else_its_requests_are_charged_to() {
 }
 
 #[test]
+fn fresh_visitors_cannot_push_out_what_all_share() {
+    let budget = Limit::fixed(5_000, Window::DAY);
+    let key = Key::new(Name::new("budget"), &[]);
+    for capacity in [16, 1_000] {
+        let store = MemoryStore::with_capacity(capacity).unwrap();
+        let spend = |cost| Charge { cost: Units::new(cost), ..Charge::new(key, budget) };
+        assert!(take_all(&store, &[spend(4_000)], NOON).unwrap().is_admitted());
+        for visitor in 0..20_000 {
+            let _ = take(&store, visitor, DAY, NOON);
+        }
+        assert_eq!(take_all(&store, &[spend(0)], NOON).unwrap()[0].used().get(), 4_000);
+        let stamp = stamp_of(&store, &spend(0));
+        let corrections = [Correction { key, limit: budget, stamp, delta: -1 }];
+        store.settle(&Settle { id: SettleId::new(1), corrections: &corrections, now: at(NOON) }).unwrap();
+        for visitor in 0..20_000 {
+            let _ = take(&store, visitor, DAY, NOON);
+        }
+        assert_eq!(take_all(&store, &[spend(0)], NOON).unwrap()[0].used().get(), 3_999);
+        // When its window is over it goes like any other.
+        let next = NOON + 86_400_000;
+        for visitor in 0..capacity as u64 {
+            let _ = take(&store, visitor, DAY, next);
+        }
+        assert_eq!((store.len(), store.stats().evicted_refusing), (capacity, 0));
+    }
+}
+
+#[test]
 fn refused_visitors_cannot_fill_the_store() {
     let store = MemoryStore::new();
     let once = Limit::fixed(1, Window::DAY);
