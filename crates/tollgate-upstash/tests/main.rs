@@ -1,0 +1,3 @@
+//! Tests through the public API, most of them against a real server.
+
+mod credentials;
