@@ -25,7 +25,7 @@ pub(crate) fn parse(text: &str) -> Result<BaseUrl, CredentialsError> {
     })?;
     match url.scheme() {
         "https" => {}
-        "http" if url.host().is_some_and(is_private) => {}
+        "http" if url.host().is_some_and(|host| is_private(&host)) => {}
         "http" => return Err(CredentialsError::PublicHttp),
         "redis" | "rediss" => return Err(CredentialsError::RedisUrl),
         _ => return Err(CredentialsError::NoScheme),
@@ -47,8 +47,8 @@ pub(crate) fn parse(text: &str) -> Result<BaseUrl, CredentialsError> {
 }
 
 /// Whether what is sent there stays on this machine or in a private network.
-fn is_private(host: Host<&str>) -> bool {
-    match host {
+fn is_private(host: &Host<&str>) -> bool {
+    match *host {
         Host::Ipv4(address) => is_private_v4(address),
         Host::Ipv6(address) => match IpAddr::V6(address).to_canonical() {
             IpAddr::V4(address) => is_private_v4(address),

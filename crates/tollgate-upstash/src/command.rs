@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 /// A script and what it is called with.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Command {
     pub(crate) script: Script,
     /// Everything behind the script: `,2,"key","key","argument"]`.

@@ -22,7 +22,6 @@ const MOST_COMMANDS: usize = 1_000;
 const MOST_BYTES: usize = 1024 * 1024;
 
 /// A command of a caller who waits for its answer.
-#[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) command: Command,
     pub(crate) form: Form,
@@ -35,10 +34,10 @@ pub(crate) struct Job {
 ///
 /// At most one sender is gathering at a time: it has been started and waits for others to add their commands before it takes
 /// them all. At most [`MOST_REQUESTS`] senders exist.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Queue(Mutex<State>);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     waiting: VecDeque<Job>,
     gathering: bool,

@@ -16,7 +16,8 @@ fn the_first_complete_pair_counts() {
     const KV: (&str, &str) = ("KV_REST_API_URL", "KV_REST_API_TOKEN");
     const UPSTASH: (&str, &str) = ("UPSTASH_REDIS_REST_URL", "UPSTASH_REDIS_REST_TOKEN");
     let (kv, upstash) = ("https://kv.example", "https://upstash.example");
-    let table: &[(&[(&str, &str)], Option<&str>)] = &[
+    type Variables<'a> = &'a [(&'a str, &'a str)];
+    let table: &[(Variables<'_>, Option<&str>)] = &[
         (&[], None),
         (&[(KV.0, kv), (KV.1, TOKEN)], Some(kv)),
         (&[(UPSTASH.0, upstash), (UPSTASH.1, TOKEN)], Some(upstash)),
