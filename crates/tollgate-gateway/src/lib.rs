@@ -1,0 +1,48 @@
+//! The Upstash REST API in front of any Redis or Valkey: for local development, CI and self-hosting.
+//!
+//! Official clients run against it unmodified. In particular scripts that ask for Upstash's key locking run on
+//! stock Redis, under their own SHA-1, as the official rate limiter needs.
+//!
+//! ```sh
+//! tollgate-gateway --redis redis://127.0.0.1:6379 --listen 127.0.0.1:8079 --token a-token
+//! export UPSTASH_REDIS_REST_URL=http://127.0.0.1:8079 UPSTASH_REDIS_REST_TOKEN=a-token
+//! curl -H 'Authorization: Bearer a-token' -d '["INCR", "hits"]' http://127.0.0.1:8079     # {"result":1}
+//! ```
+//!
+//! Other programs, tests above all, run a [`Gateway`] in their own process.
+//!
+//! | request | what it does |
+//! |---|---|
+//! | `POST /` | runs one command: `["SET", "key", "value"]` |
+//! | `POST /pipeline` | runs several, each with its own result or error; others may run in between |
+//! | `POST /multi-exec` | runs several in a transaction, all or none |
+//! | `GET /GET/key`, `POST /SET/key?EX=100` | runs one command out of the path, the body and the query |
+//! | `GET /` | is answered without a token and without asking Redis: the gateway is alive |
+//!
+//! - **Who may.** `Authorization: Bearer <token>`, or `?_token=`. A read-only token reads keys that it can name.
+//!   Without TLS tokens travel in the clear: other machines belong behind a proxy that speaks it.
+//! - **Values.** Numbers keep every digit in both directions. With `Upstash-Encoding: base64` strings are encoded,
+//!   in arrays too. A body of any content type is read as JSON.
+//! - **Errors** are JSON: 400 for a command that failed, 401 for a token, 405 for a method, 413 for a body over
+//!   10 MB, 503 and 504 for a Redis that is gone or mute. In a pipeline a command's error is its own.
+//! - **Refused by name**: commands that change a connection's state, block, or administer the server, because all
+//!   clients share one connection. Subscriptions and the response format `resp2` are not served.
+//! - **Databases, users, TLS** to Redis: database and user are part of the URL, `rediss://` is refused.
+
+mod backend;
+mod catalogue;
+mod config;
+mod gateway;
+mod outage;
+mod parse;
+mod reply;
+mod scripts;
+mod server;
+mod service;
+mod shebang;
+mod token;
+
+pub use crate::{
+    config::{Command, Config, ConfigError, HELP},
+    gateway::{Gateway, GatewayBuilder, StartError},
+};

@@ -1,0 +1,221 @@
+//! Requests as commands: JSON bodies and paths.
+
+use std::{borrow::Cow, fmt};
+
+use percent_encoding::percent_decode_str;
+use serde::{Deserialize, Deserializer, de::Error as _};
+use serde_json::value::RawValue;
+
+/// The name of a command and its arguments. What needs no unescaping is borrowed from the request.
+pub(crate) type Words<'r> = Vec<Cow<'r, [u8]>>;
+
+/// How many commands one request may hold. A body of the largest size could hold a million.
+const MOST_COMMANDS: usize = 65_536;
+
+/// A request that holds no command.
+#[derive(Debug)]
+pub(crate) enum ParseError {
+    Json(serde_json::Error),
+    Empty,
+    EmptyItem(usize),
+    TooMany,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json(error) => write!(f, "ERR failed to parse the request: {error}"),
+            Self::Empty => f.write_str("ERR empty command"),
+            Self::EmptyItem(index) => write!(f, "ERR empty command at index {index}"),
+            Self::TooMany => write!(f, "ERR too many commands in one request: at most {MOST_COMMANDS}"),
+        }
+    }
+}
+
+/// One command: `["SET", "key", 1]`.
+pub(crate) fn command(body: &[u8]) -> Result<Words<'_>, ParseError> {
+    let words: Vec<Word<'_>> = serde_json::from_slice(body).map_err(ParseError::Json)?;
+    if words.is_empty() {
+        return Err(ParseError::Empty);
+    }
+    Ok(unwrapped(words))
+}
+
+/// Several: `[["SET", "key", 1], ["GET", "key"]]`.
+pub(crate) fn commands(body: &[u8]) -> Result<Vec<Words<'_>>, ParseError> {
+    let commands: Vec<Vec<Word<'_>>> = serde_json::from_slice(body).map_err(ParseError::Json)?;
+    match commands.iter().position(Vec::is_empty) {
+        _ if commands.is_empty() => return Err(ParseError::Empty),
+        _ if commands.len() > MOST_COMMANDS => return Err(ParseError::TooMany),
+        Some(index) => return Err(ParseError::EmptyItem(index)),
+        None => {}
+    }
+    Ok(commands.into_iter().map(unwrapped).collect())
+}
+
+/// The path form: `/SET/key`, then the body, then the query, as in `POST /SET/key?EX=100&NX`.
+pub(crate) fn path<'r>(
+    path: &'r str,
+    body: Option<&'r [u8]>,
+    query: &'r str,
+) -> Result<Words<'r>, ParseError> {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let path = path.strip_suffix('/').unwrap_or(path);
+    if path.is_empty() {
+        return Err(ParseError::Empty);
+    }
+    let mut words: Words<'r> = path.split('/').map(|word| percent_decode_str(word).into()).collect();
+    words.extend(body.map(Cow::Borrowed));
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        if name == TOKEN_PARAMETER {
+            continue;
+        }
+        words.push(into_bytes(name));
+        if !value.is_empty() {
+            words.push(into_bytes(value));
+        }
+    }
+    Ok(words)
+}
+
+/// The parameter of the query that holds the token instead of a part of the command.
+pub(crate) const TOKEN_PARAMETER: &str = "_token";
+
+fn into_bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    }
+}
+
+/// A string, a number or a boolean. Numbers keep their text: through a float, large ones would change.
+struct Word<'r>(Cow<'r, [u8]>);
+
+impl<'de> Deserialize<'de> for Word<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&RawValue>::deserialize(deserializer)?.get();
+        match raw.as_bytes() {
+            [b'"', text @ .., b'"'] if !text.contains(&b'\\') => Ok(Self(Cow::Borrowed(text))),
+            [b'"', ..] => unescaped(raw).map(|text| Self(Cow::Owned(text))).map_err(D::Error::custom),
+            [b'[' | b'{' | b'n', ..] => {
+                Err(D::Error::custom("an argument must be a string, a number or a boolean"))
+            }
+            _ => Ok(Self(Cow::Borrowed(raw.as_bytes()))),
+        }
+    }
+}
+
+fn unwrapped(words: Vec<Word<'_>>) -> Words<'_> {
+    words.into_iter().map(|word| word.0).collect()
+}
+
+/// JavaScript cuts strings in the middle of a character and escapes the half that is left: it becomes U+FFFD,
+/// like everything that is no text.
+fn unescaped(raw: &str) -> serde_json::Result<Vec<u8>> {
+    if let Ok(text) = serde_json::from_str::<String>(raw) {
+        return Ok(text.into_bytes());
+    }
+    let bytes = serde_json::from_str::<Bytes>(raw)?.0;
+    Ok(String::from_utf8_lossy(&bytes).into_owned().into_bytes())
+}
+
+struct Bytes(Vec<u8>);
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+
+        impl serde::de::Visitor<'_> for Visitor {
+            type Value = Bytes;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
+                Ok(Bytes(bytes.to_vec()))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Bytes, E> {
+                Ok(Bytes(text.as_bytes().to_vec()))
+            }
+        }
+
+        deserializer.deserialize_bytes(Visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(words: Words<'_>) -> Vec<String> {
+        words.into_iter().map(|word| word.escape_ascii().to_string()).collect()
+    }
+
+    #[test]
+    fn scalars_keep_their_text() {
+        for (json, word) in [
+            (r#""plain""#, "plain"),
+            (r#""""#, ""),
+            (r#""a\"b\\c\n""#, r#"a\"b\\c\n"#),
+            (r#""\u00e4""#, r"\xc3\xa4"),
+            (r#""\ud83d\ude00""#, r"\xf0\x9f\x98\x80"),
+            ("9007199254740993", "9007199254740993"),
+            ("123456789012345678901234567890", "123456789012345678901234567890"),
+            ("-1", "-1"),
+            ("1.50", "1.50"),
+            ("1e3", "1e3"),
+            ("true", "true"),
+            ("false", "false"),
+        ] {
+            let body = format!("[ {json} ]");
+            assert_eq!(shown(command(body.as_bytes()).unwrap()), [word], "{json}");
+        }
+    }
+
+    #[test]
+    fn half_a_character_is_replaced() {
+        let words = command(br#"["a\ud83d"]"#).unwrap();
+        let text = std::str::from_utf8(&words[0]).unwrap();
+        assert!(text.starts_with("a\u{fffd}"), "{text:?}");
+    }
+
+    #[test]
+    fn what_is_no_command_is_refused() {
+        for body in
+            ["", "{", "[", "[]", "{}", "\"GET\"", "null", "[null]", "[[\"GET\"]]", "[{}]", "[\"GET\"] x"]
+        {
+            assert!(command(body.as_bytes()).is_err(), "{body}");
+        }
+        for body in ["[]", "[\"GET\"]", "[[]]", "[[\"GET\"],[]]", "[[\"GET\", null]]", "[[[]]]"] {
+            assert!(commands(body.as_bytes()).is_err(), "{body}");
+        }
+        assert!(command(b"[\"\xff\"]").is_err());
+        let many = format!("[{}[0]]", "[0],".repeat(MOST_COMMANDS));
+        assert!(matches!(commands(many.as_bytes()), Err(ParseError::TooMany)));
+    }
+
+    #[test]
+    fn commands_keep_their_order() {
+        let commands = commands(br#"[["SET","k",1],["GET","k"]]"#).unwrap();
+        let commands: Vec<_> = commands.into_iter().map(shown).collect();
+        assert_eq!(commands, [vec!["SET", "k", "1"], vec!["GET", "k"]]);
+    }
+
+    #[test]
+    fn a_path_is_a_command() {
+        for (given, body, query, words) in [
+            ("/get/k", None, "", &["get", "k"][..]),
+            ("/get/k/", None, "_token=abc", &["get", "k"]),
+            ("/set/a%2Fb/c%20d", None, "EX=100&NX", &["set", "a/b", "c d", "EX", "100", "NX"]),
+            ("/set/k", Some(&b"v\xff"[..]), "EX=100", &["set", "k", r"v\xff", "EX", "100"]),
+            ("/set/k", Some(b""), "", &["set", "k", ""]),
+            ("/set/k/%ff", None, "", &["set", "k", r"\xff"]),
+            ("/set/k//x", None, "", &["set", "k", "", "x"]),
+        ] {
+            assert_eq!(shown(path(given, body, query).unwrap()), words, "{given}");
+        }
+        assert!(path("/", None, "").is_err());
+    }
+}
