@@ -25,7 +25,9 @@
 //!
 //! | feature | what it adds |
 //! |---|---|
-//! | `memory` (default) | [`MemoryStore`], and [`memory_limiter`] |
+//! | `memory` (default) | [`MemoryStore`], [`memory_limiter`], and the choosers [`store`] and [`limiter`] |
+//! | `upstash` | the module `upstash`: one count for many machines, in Upstash's Redis over its REST API |
+//! | `redis` | the module `redis`: one count for many machines, in Redis or Valkey over their own protocol; `redis-tls` adds TLS |
 //! | `visitor` | the module `visitor`: who is calling |
 //! | `hash` | visitors as keyed hashes, so that no address leaves the process |
 //! | `http` | the module `http`: header fields, problem bodies, the tower layer |
@@ -35,14 +37,22 @@
 //!
 //! # Limits
 //!
-//! In memory each process counts for itself. Stores that several machines share are on their way; until then a limit on `m`
-//! machines admits up to `m` times its quota.
+//! In memory each process counts for itself: `m` machines admit up to `m` times a quota. Give them one store, with `upstash` or
+//! `redis`, and they count together.
 
+#[cfg(feature = "memory")]
+mod env;
 #[cfg(feature = "memory")]
 mod limiter;
+#[cfg(feature = "memory")]
+mod options;
 
 #[cfg(feature = "memory")]
+pub use env::{EnvError, store};
+#[cfg(feature = "memory")]
 pub use limiter::{MemoryLimiterError, memory_limiter};
+#[cfg(feature = "memory")]
+pub use options::{LimiterOptions, OptionsError, limiter};
 pub use tollgate_guard::*;
 #[cfg(feature = "memory")]
 pub use tollgate_memory::{CapacityError, MemoryStats, MemoryStore};
@@ -50,6 +60,10 @@ pub use tollgate_store::{Charge, Correction, Decisions, Forget, Key, Settle, Set
 
 #[cfg(feature = "http")]
 pub use tollgate_http as http;
+#[cfg(feature = "redis")]
+pub use tollgate_redis as redis;
+#[cfg(feature = "upstash")]
+pub use tollgate_upstash as upstash;
 #[cfg(feature = "visitor")]
 pub use tollgate_visitor as visitor;
 
