@@ -5,8 +5,10 @@
 mod batching;
 mod credentials;
 mod faults;
+mod histories;
 mod leaks;
 mod requests;
 mod retries;
 mod scripts;
+mod suite;
 mod support;

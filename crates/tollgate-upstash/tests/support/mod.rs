@@ -1,5 +1,6 @@
 //! What the tests have in common.
 
+mod served;
 mod server;
 
 use std::error::Error;
@@ -7,6 +8,7 @@ use std::error::Error;
 use tollgate_core::{Limit, Timestamp, Window};
 use tollgate_store::{Charge, Decisions, Forget, Key, Name, Part, Store, StoreError, Take, Target};
 
+pub(crate) use served::Served;
 pub(crate) use server::{Act, Received, Server, TOKEN};
 
 pub(crate) const LIMIT: Limit = Limit::fixed(15, Window::DAY);
