@@ -7,6 +7,7 @@ mod credentials;
 mod faults;
 mod histories;
 mod leaks;
+mod outages;
 mod requests;
 mod retries;
 mod scripts;

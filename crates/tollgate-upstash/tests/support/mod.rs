@@ -1,5 +1,6 @@
 //! What the tests have in common.
 
+mod lossy;
 mod served;
 mod server;
 
@@ -8,6 +9,7 @@ use std::error::Error;
 use tollgate_core::{Limit, Timestamp, Window};
 use tollgate_store::{Charge, Decisions, Forget, Key, Name, Part, Store, StoreError, Take, Target};
 
+pub(crate) use lossy::Lossy;
 pub(crate) use served::Served;
 pub(crate) use server::{Act, Received, Server, TOKEN};
 
