@@ -19,7 +19,7 @@ mod tls;
 mod token;
 mod transport;
 
-pub use builder::{BuildError, UpstashStoreBuilder};
+pub use builder::{UpstashConfigError, UpstashStoreBuilder};
 pub use credentials::Credentials;
 pub use credentials_error::{CredentialsError, EnvError};
 pub use http_transport::HttpTransport;

@@ -5,8 +5,11 @@
 mod batching;
 mod credentials;
 mod faults;
+mod histories;
 mod leaks;
+mod outages;
 mod requests;
 mod retries;
 mod scripts;
+mod suite;
 mod support;
