@@ -1,7 +1,5 @@
 //! A gateway in this process, and a client of it.
 
-mod redis_server;
-
 use std::{
     net::SocketAddr,
     thread::{self, JoinHandle},
@@ -13,7 +11,7 @@ use tokio::{net::TcpListener, sync::oneshot};
 use tollgate_gateway::{Gateway, GatewayBuilder};
 use ureq::{Agent, http::Request};
 
-pub(crate) use redis_server::RedisServer;
+pub(crate) use tollgate_testbed::RedisServer;
 
 pub(crate) const TOKEN: &str = "a-token";
 pub(crate) const READ_ONLY_TOKEN: &str = "a-token-that-reads";

@@ -1,0 +1,121 @@
+//! The connection of a store: made when it is first needed, and again when it broke.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use futures_util::{
+    FutureExt as _,
+    future::{BoxFuture, Shared},
+};
+use redis::{ErrorKind, RedisError};
+use tokio::time::{Instant, timeout_at};
+use tollgate_script::server_error;
+use tollgate_store::{StoreError, StoreErrorKind};
+
+use crate::{address::Address, live::Live};
+
+/// The way to one server.
+pub(crate) struct Link {
+    address: Arc<Address>,
+    silence: Duration,
+    /// The last attempt to connect, under way or done. One at a time, whoever waits for it.
+    attempt: Mutex<Option<Attempt>>,
+}
+
+type Attempt = Shared<BoxFuture<'static, Result<Live, Failure>>>;
+
+/// How long an attempt may take. It goes on when those who wait for it give up, so that a slow handshake is not begun again
+/// and again.
+const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+/// How long a failure stands before the next attempt.
+const PAUSE: Duration = Duration::from_millis(10);
+
+impl Link {
+    /// `silence` is how long the system waits for a peer that does not acknowledge what was sent.
+    pub(crate) fn new(address: Address, silence: Duration) -> Self {
+        Self { address: Arc::new(address), silence, attempt: Mutex::new(None) }
+    }
+
+    /// A connection that is open, as far as is known; or why there is none.
+    pub(crate) async fn live(&self) -> Result<Live, StoreError> {
+        let attempt = {
+            let mut last = self.attempt.lock().unwrap_or_else(PoisonError::into_inner);
+            match last.as_ref().map(Shared::peek) {
+                Some(Some(Ok(live))) if live.is_open() => return Ok(live.clone()),
+                Some(Some(Err(failure))) if failure.at.elapsed() < PAUSE => return Err(failure.error()),
+                _ => {}
+            }
+            match &*last {
+                Some(attempt) if attempt.peek().is_none() => attempt.clone(),
+                _ => last.insert(self.begin()).clone(),
+            }
+        };
+        attempt.await.map_err(|failure| failure.error())
+    }
+
+    fn begin(&self) -> Attempt {
+        let address = Arc::clone(&self.address);
+        let silence = self.silence;
+        let attempt = async move {
+            let until = Instant::now() + CONNECT_WITHIN;
+            let failure = |cause| Failure { at: Instant::now(), cause };
+            match timeout_at(until, Live::open(&address, silence)).await {
+                Ok(opened) => opened.map_err(|cause| failure(Some(cause))),
+                Err(_elapsed) => Err(failure(None)),
+            }
+        };
+        let attempt = attempt.boxed().shared();
+        tokio::spawn(attempt.clone());
+        attempt
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.address, f)
+    }
+}
+
+/// Why there is no connection, told to each who waited for one.
+#[derive(Clone, Debug)]
+struct Failure {
+    at: Instant,
+    /// Nothing if it took too long.
+    cause: Option<RedisError>,
+}
+
+impl Failure {
+    fn error(&self) -> StoreError {
+        match &self.cause {
+            Some(cause) => unusable(cause),
+            None => {
+                let ms = CONNECT_WITHIN.as_millis();
+                StoreError::new(
+                    StoreErrorKind::Unreachable,
+                    format!("no connection to the server within {ms} ms"),
+                )
+            }
+        }
+    }
+}
+
+/// What it means that a connection could not be made, or broke.
+pub(crate) fn unusable(cause: &RedisError) -> StoreError {
+    let error = match (cause.kind(), cause.code()) {
+        (ErrorKind::AuthenticationFailed, _) => server_error("WRONGPASS").into_error(),
+        (ErrorKind::Parse, _) => StoreError::new(
+            StoreErrorKind::Garbage,
+            "what answers at this address does not speak the protocol of Redis",
+        ),
+        (_, Some(code)) => {
+            server_error(&format!("{code} {}", cause.detail().unwrap_or_default())).into_error()
+        }
+        _ => {
+            StoreError::new(StoreErrorKind::Unreachable, "there is no connection to the server, or it broke")
+        }
+    };
+    error.caused_by(cause.clone())
+}

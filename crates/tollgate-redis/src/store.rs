@@ -1,0 +1,168 @@
+//! The store.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use redis::Cmd;
+use tokio::time::{Instant, timeout_at};
+use tollgate_script::{
+    Call, Dialect, Prefix, Replay, Reply, ServerAnswer, forget_answer, forget_call, settle_answer,
+    settle_call, take_answer, take_call,
+};
+use tollgate_store::{Decisions, Forget, Settle, Store, StoreError, StoreErrorKind, Take};
+
+use crate::{
+    RedisConfigError, RedisStoreBuilder,
+    link::{Link, unusable},
+    live::{Live, Lost},
+    reply::answer,
+};
+
+/// Counts in a Redis or Valkey that all machines share.
+///
+/// A clone is the same store, on the same connection.
+#[derive(Clone, Debug)]
+pub struct RedisStore {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    link: Link,
+    prefix: Prefix,
+    deadline: Duration,
+    resends: u32,
+}
+
+impl RedisStore {
+    /// A store at this URL, with what [`RedisStore::builder`] has unless told otherwise.
+    ///
+    /// Nothing is connected until the first call, so the server need not be up.
+    ///
+    /// # Errors
+    /// Only if the URL cannot be used.
+    pub fn connect(url: &str) -> Result<Self, RedisConfigError> {
+        Self::builder(url).build()
+    }
+
+    /// Sets up a store at this URL: `redis://user:password@host:6379/0`, with `rediss` for TLS, or `unix:///run/redis.sock`.
+    pub fn builder(url: &str) -> RedisStoreBuilder {
+        RedisStoreBuilder::new(url)
+    }
+
+    pub(crate) fn new(link: Link, prefix: Prefix, deadline: Duration, resends: u32) -> Self {
+        Self { shared: Arc::new(Shared { link, prefix, deadline, resends }) }
+    }
+
+    /// What all its keys begin with.
+    #[must_use]
+    pub fn prefix(&self) -> &Prefix {
+        &self.shared.prefix
+    }
+
+    /// How long a call may take.
+    #[must_use]
+    pub fn deadline(&self) -> Duration {
+        self.shared.deadline
+    }
+}
+
+impl Shared {
+    /// Calls a script, and once more for each resend if the connection breaks, all by the deadline.
+    async fn call(&self, call: &Call, resends: u32) -> Result<Reply, StoreError> {
+        let until = Instant::now() + self.deadline;
+        let mut left = resends;
+        loop {
+            let mut live = match timeout_at(until, self.link.live()).await {
+                Ok(live) => live?,
+                Err(_elapsed) => return Err(self.late()),
+            };
+            match call_once(&mut live, call, until).await {
+                Ok(reply) => return Ok(reply),
+                Err(Failed::Server(answer)) => {
+                    if matches!(answer, ServerAnswer::Elsewhere(_)) {
+                        live.drop_it();
+                    }
+                    return Err(answer.into_error());
+                }
+                Err(Failed::Connection(Lost::Late)) => return Err(self.late()),
+                Err(Failed::Connection(Lost::Broken(error))) if left == 0 => return Err(unusable(&error)),
+                Err(Failed::Connection(Lost::Broken(_))) => left -= 1,
+            }
+        }
+    }
+
+    fn late(&self) -> StoreError {
+        let ms = self.deadline.as_millis();
+        StoreError::new(StoreErrorKind::Timeout, format!("the Redis server did not answer within {ms} ms"))
+    }
+
+    /// What lets this take be sent again, if it ever is.
+    fn replay(&self) -> Result<Option<Replay>, StoreError> {
+        if self.resends == 0 {
+            return Ok(None);
+        }
+        let mut id = [0; 16];
+        getrandom::fill(&mut id).map_err(|error| {
+            StoreError::new(StoreErrorKind::Reject, "the system gives no random numbers to name a request by")
+                .caused_by(error)
+        })?;
+        // All is sent by the deadline; the rest is for what is still on its way then.
+        Ok(Some(Replay::new(u128::from_ne_bytes(id), self.deadline.saturating_mul(2) + STRAGGLE)))
+    }
+}
+
+/// How much longer than two deadlines an answer is remembered.
+const STRAGGLE: Duration = Duration::from_secs(2);
+
+enum Failed {
+    Server(ServerAnswer),
+    Connection(Lost),
+}
+
+/// Calls a script by its digest, and by its text where the server does not know it yet.
+async fn call_once(live: &mut Live, call: &Call, until: Instant) -> Result<Reply, Failed> {
+    match send(live, "EVALSHA", call.script.sha1(Dialect::Redis), call, until).await {
+        Err(Failed::Server(ServerAnswer::NoScript)) => {
+            send(live, "EVAL", call.script.text(Dialect::Redis), call, until).await
+        }
+        answer => answer,
+    }
+}
+
+async fn send(
+    live: &mut Live,
+    name: &str,
+    script: &str,
+    call: &Call,
+    until: Instant,
+) -> Result<Reply, Failed> {
+    let mut command = Cmd::new();
+    command.arg(name).arg(script).arg(call.keys.len()).arg(&call.keys).arg(&call.args);
+    let value = live.send(&command, until).await.map_err(Failed::Connection)?;
+    answer(value).map_err(Failed::Server)
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl Store for RedisStore {
+    fn take_now(&self, _: &Take<'_>) -> Option<Result<Decisions, StoreError>> {
+        None
+    }
+
+    async fn take(&self, take: Take<'_>) -> Result<Decisions, StoreError> {
+        let shared = &*self.shared;
+        let call = take_call(&shared.prefix, &take, shared.replay()?)?;
+        take_answer(&take, &shared.call(&call, shared.resends).await?)
+    }
+
+    async fn settle(&self, settle: Settle<'_>) -> Result<(), StoreError> {
+        let call = settle_call(&self.shared.prefix, &settle)?;
+        settle_answer(&self.shared.call(&call, self.shared.resends.max(1)).await?)
+    }
+
+    async fn forget(&self, forget: Forget<'_>) -> Result<(), StoreError> {
+        let call = forget_call(&self.shared.prefix, &forget)?;
+        forget_answer(&self.shared.call(&call, self.shared.resends.max(1)).await?)
+    }
+}

@@ -1,0 +1,55 @@
+//! The Redis twin of the window math: scripts, the layout of keys, and what goes to a server and comes back.
+//!
+//! A store on Redis sends a [`Call`] and reads a [`Reply`]; this crate makes the one and understands the other, and opens no
+//! connection itself. The script tests and writes where the counts live, and replies with the states it *found* and its verdict;
+//! the core then decides on the same states, so what a store answers is the core's decision, and every call compares the two.
+//!
+//! ```
+//! use tollgate_core::{Limit, Timestamp, Window};
+//! use tollgate_script::{Dialect, Prefix, Reply, Script, take_answer, take_call};
+//! use tollgate_store::{Charge, Key, KeyParts, Name, Take};
+//!
+//! let parts = ("docs", "203.0.113.7").into_parts();
+//! let charge = Charge::new(Key::new(Name::new("ask"), &parts), Limit::fixed(15, Window::DAY));
+//! let take = Take { charges: &[charge], now: Timestamp::from_unix_ms(1_764_547_200_000) };
+//!
+//! let call = take_call(&Prefix::default(), &take, None)?;
+//! assert_eq!(call.keys[0], "limit:ask:docs:203.0.113.7:20423");
+//! assert_eq!(Script::Take.sha1(Dialect::Redis).len(), 40);
+//!
+//! // What the server answers: everything fits, and nobody had charged the key before.
+//! let decisions = take_answer(&take, &Reply::Text("3 - 0 0".into()))?;
+//! assert_eq!(decisions[0].remaining(), 14);
+//! # Ok::<(), tollgate_store::StoreError>(())
+//! ```
+//!
+//! # How to call
+//!
+//! Send `EVALSHA` with [`Script::sha1`]. Where the server answers with an error, ask [`server_error`]: for
+//! [`ServerAnswer::NoScript`] send `EVAL` with [`Script::text`], which the server then knows. All keys of a call are declared, so
+//! nothing is ever scanned.
+//!
+//! A settlement and a forgetting may be sent again at any time. A take that may be sent again needs a [`Replay`].
+
+mod call;
+mod dialect;
+mod forget;
+mod number;
+mod prefix;
+mod replay;
+mod reply;
+mod script;
+mod server_error;
+mod settle;
+mod take;
+
+pub use call::Call;
+pub use dialect::Dialect;
+pub use forget::{forget_answer, forget_call};
+pub use prefix::{Prefix, PrefixError};
+pub use replay::Replay;
+pub use reply::Reply;
+pub use script::Script;
+pub use server_error::{ServerAnswer, server_error};
+pub use settle::{settle_answer, settle_call};
+pub use take::{take_answer, take_call};

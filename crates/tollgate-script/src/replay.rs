@@ -1,0 +1,46 @@
+//! Sending a take again without counting it twice.
+
+use std::time::Duration;
+
+use sha1::{Digest, Sha1};
+
+use crate::{Prefix, script::hex};
+
+/// Lets a take be sent again: the server remembers the answer, so however often the same call arrives it is counted once.
+///
+/// Only a take that wrote something is remembered: one that was refused has nothing to be counted twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replay {
+    id: u128,
+    keep_ms: u64,
+}
+
+impl Replay {
+    /// The request of this id, remembered for so long, in whole milliseconds rounded up.
+    ///
+    /// Make the id of 128 random bits for each take, and the same for each time it is sent. `keep` has to be longer than the
+    /// caller goes on sending, plus the longest that a sent call can still be on its way; past that a straggler counts again.
+    #[must_use]
+    pub fn new(id: u128, keep: Duration) -> Self {
+        let ms = keep.as_nanos().div_ceil(1_000_000);
+        Self { id, keep_ms: u64::try_from(ms).unwrap_or(u64::MAX).clamp(1, LONGEST_MS) }
+    }
+
+    pub(crate) const fn keep_ms(self) -> u64 {
+        self.keep_ms
+    }
+
+    /// The key that the answer is remembered under: of the id and of all that is asked, so that it answers this call and no other.
+    pub(crate) fn key(self, prefix: &Prefix, keys: &[String], args: &[String]) -> String {
+        let mut digest = Sha1::new();
+        digest.update(self.id.to_be_bytes());
+        for word in keys.iter().chain(args) {
+            digest.update(word.as_bytes());
+            digest.update([0xFF]); // no byte of UTF-8, so that no two lists of words are one
+        }
+        prefix.own("take", &hex(&digest.finalize()[..16]))
+    }
+}
+
+/// A year: beyond any deadline, and far from where a server's own sums overflow.
+const LONGEST_MS: u64 = 366 * 86_400_000;

@@ -1,0 +1,77 @@
+//! The scripts: their texts, and the digests they are called by.
+
+use std::{fmt::Write as _, sync::LazyLock};
+
+use sha1::{Digest, Sha1};
+
+use crate::Dialect;
+
+/// A script that a server runs, one for each method of a store.
+///
+/// The enum is exhaustive on purpose: whoever keeps something for each script has to know of a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Script {
+    /// Takes up to eight charges, all or nothing.
+    Take,
+    /// Corrects earlier charges, once for each id.
+    Settle,
+    /// Forgets keys.
+    Forget,
+}
+
+impl Script {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Take, Self::Settle, Self::Forget];
+
+    /// Its source: what `EVAL` and `SCRIPT LOAD` want.
+    #[must_use]
+    pub const fn text(self, dialect: Dialect) -> &'static str {
+        match dialect {
+            Dialect::Redis => REDIS[self as usize],
+            Dialect::Upstash => UPSTASH[self as usize],
+        }
+    }
+
+    /// The SHA-1 of its source in lower-case hex: what `EVALSHA` wants.
+    #[must_use]
+    pub fn sha1(self, dialect: Dialect) -> &'static str {
+        static DIGESTS: LazyLock<[[String; 3]; 2]> = LazyLock::new(|| [REDIS, UPSTASH].map(digests));
+        &DIGESTS[dialect as usize][self as usize]
+    }
+}
+
+/// The sources under a first line, in the order of [`Script::ALL`].
+macro_rules! sources {
+    ($first_line:literal) => {
+        [
+            concat!(
+                $first_line,
+                include_str!("lua/read.lua"),
+                include_str!("lua/bucket.lua"),
+                include_str!("lua/take.lua")
+            ),
+            concat!(
+                $first_line,
+                include_str!("lua/read.lua"),
+                include_str!("lua/bucket.lua"),
+                include_str!("lua/settle.lua")
+            ),
+            concat!($first_line, include_str!("lua/forget.lua")),
+        ]
+    };
+}
+
+const REDIS: [&str; 3] = sources!("");
+const UPSTASH: [&str; 3] = sources!("#!lua flags=allow-key-locking\n");
+
+fn digests(texts: [&str; 3]) -> [String; 3] {
+    texts.map(|text| hex(&Sha1::digest(text.as_bytes())))
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

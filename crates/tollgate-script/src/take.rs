@@ -1,0 +1,167 @@
+//! Charges on their way to the script, and the states it found on their way back.
+
+use std::{ops::RangeInclusive, str::Split};
+
+use tollgate_core::{Charging, Limit, State, Timestamp, Units};
+use tollgate_store::{Charge, Decisions, MOST_CHARGES, StoreError, StoreErrorKind, Take};
+
+use crate::{
+    Call, Prefix, Replay, Reply, Script,
+    number::{inside, text},
+    reply::garbage,
+};
+
+/// The arguments before the first charge, and those of each.
+const HEAD: usize = 3;
+const EACH: usize = 7;
+
+/// The call that takes these charges. With a `replay` it may be sent again and is counted once.
+///
+/// # Errors
+/// [`StoreErrorKind::Misuse`] as [`Take::check`].
+pub fn take_call(prefix: &Prefix, take: &Take<'_>, replay: Option<Replay>) -> Result<Call, StoreError> {
+    take.check()?;
+    let now = inside(take.now);
+    let mut keys = Vec::with_capacity(4 * take.charges.len() + 1);
+    let mut args = Vec::with_capacity(HEAD + EACH * take.charges.len());
+    for charge in take.charges {
+        if let Limit::FixedWindow { window, .. } | Limit::SlidingWindow { window, .. } = charge.limit {
+            prefix.windows(&charge.key, now / window.ms(), places(&charge.limit), &mut keys);
+        }
+    }
+    args.extend([text(now), text(keys.len() as u64), text(replay.map_or(0, Replay::keep_ms))]);
+    for charge in take.charges {
+        if matches!(charge.limit, Limit::TokenBucket { .. }) {
+            keys.push(prefix.key(&charge.key));
+        }
+        args.extend(arguments(charge, now));
+    }
+    if let Some(replay) = replay {
+        keys.push(replay.key(prefix, &keys, &args));
+    }
+    Ok(Call { script: Script::Take, keys, args })
+}
+
+/// The windows that a limit looks at, counted from the one that `now` lies in: what still weighs, and what clocks that are ahead
+/// have written.
+pub(crate) fn places(limit: &Limit) -> RangeInclusive<i64> {
+    match limit {
+        Limit::FixedWindow { .. } => 0..=2,
+        Limit::SlidingWindow { .. } | Limit::TokenBucket { .. } => -1..=2,
+    }
+}
+
+fn arguments(charge: &Charge<'_>, now: u64) -> [String; EACH] {
+    let charging = match charge.charging {
+        Charging::IfAllowed => "i",
+        Charging::Always => "a",
+        Charging::Never => "n",
+    };
+    let votes = if charge.enforce { "1" } else { "0" };
+    let cost = charge.cost.get();
+    let (kind, quota, width, last) = match charge.limit {
+        Limit::FixedWindow { quota, window } => ("f", quota, window, now % window.ms()),
+        Limit::SlidingWindow { quota, window } => ("s", quota, window, now % window.ms()),
+        Limit::TokenBucket { capacity, refill, interval } => ("b", capacity, interval, refill.get()),
+    };
+    [kind.into(), charging.into(), votes.into(), text(cost), text(quota.get()), text(width.ms()), text(last)]
+}
+
+/// The decisions that a server's answer to the call of `take` comes to: the core's, on the states that the script found.
+///
+/// # Errors
+/// - [`StoreErrorKind::ClockBehind`] if the take's time is more than one window behind what is stored; nothing was written then.
+/// - [`StoreErrorKind::Garbage`] if the answer is not one of the script's.
+/// - [`StoreErrorKind::Disagree`] if the script decided otherwise than the core does on the same states: a fault of this library,
+///   or another script answered.
+pub fn take_answer(take: &Take<'_>, reply: &Reply) -> Result<Decisions, StoreError> {
+    let Reply::Text(reply) = reply else { return Err(garbage("the answer to a take is no text")) };
+    let now = inside(take.now);
+    let mut words = Words(reply.split(' '));
+    let verdict = words.number()?;
+    let mut found = [None; MOST_CHARGES];
+    for (charge, found) in take.charges.iter().zip(&mut found) {
+        *found = words.state(charge, now)?;
+    }
+    if words.0.next().is_some() {
+        return Err(garbage("the answer to a take speaks of more charges than were sent"));
+    }
+    let decided = Decisions::decide(take, found.into_iter().take(take.charges.len()), |_, _| ());
+    let by_core = match &decided {
+        // The lowest bit is the take's, the others the charges' in their order.
+        Ok(decisions) => {
+            decisions.iter().zip(1..).fold(i64::from(decisions.is_admitted()), |bits, (decision, at)| {
+                bits | i64::from(decision.is_allowed()) << at
+            })
+        }
+        Err(error) if error.kind() == StoreErrorKind::ClockBehind => BEHIND,
+        Err(_) => return decided,
+    };
+    if verdict == by_core { decided } else { Err(disagree()) }
+}
+
+/// What the script says instead of a verdict when the clock is behind.
+const BEHIND: i64 = -1;
+
+#[cold]
+fn disagree() -> StoreError {
+    StoreError::new(
+        StoreErrorKind::Disagree,
+        "the script decided otherwise than the core: use one version of this library's crates, and report it if you do",
+    )
+}
+
+/// The words of an answer: a verdict, then for each charge the place of the newest count and two figures.
+struct Words<'a>(Split<'a, char>);
+
+impl Words<'_> {
+    fn number(&mut self) -> Result<i64, StoreError> {
+        self.optional()?.ok_or_else(|| garbage("a number in the answer to a take is missing"))
+    }
+
+    /// A number, or nothing where it says `-`.
+    fn optional(&mut self) -> Result<Option<i64>, StoreError> {
+        let word = self.0.next();
+        let word =
+            word.ok_or_else(|| garbage("the answer to a take speaks of fewer charges than were sent"))?;
+        if word == "-" {
+            return Ok(None);
+        }
+        let is_plain = word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+        let number = word.parse().ok().filter(|_| is_plain);
+        number.map(Some).ok_or_else(|| garbage("a number in the answer to a take is none"))
+    }
+
+    fn units(&mut self) -> Result<Units, StoreError> {
+        let units = u64::try_from(self.number()?).ok().and_then(|units| Units::try_new(units).ok());
+        units.ok_or_else(|| garbage("a count in the answer to a take is out of range"))
+    }
+
+    fn state(&mut self, charge: &Charge<'_>, now: u64) -> Result<Option<State>, StoreError> {
+        let place = self.optional()?;
+        match charge.limit {
+            Limit::FixedWindow { window, .. } | Limit::SlidingWindow { window, .. } => {
+                let (used, before) = (self.units()?, self.units()?);
+                let Some(place) = place else { return Ok(None) };
+                if !places(&charge.limit).contains(&place) {
+                    return Err(garbage("a window in the answer to a take was not asked for"));
+                }
+                let current = now / window.ms();
+                // The window before the first one is none: nothing was ever counted there.
+                let Some(number) = current.checked_add_signed(place) else { return Ok(None) };
+                let start = Timestamp::from_unix_ms(number * window.ms());
+                Ok(Some(State::Window { start, end: start.saturating_add_ms(window.ms()), used, before }))
+            }
+            Limit::TokenBucket { .. } => {
+                let (refilled_at, tokens) = (self.units()?.get(), self.number()?);
+                match place {
+                    None => Ok(None),
+                    Some(0) if tokens.unsigned_abs() <= Units::MAX.get() => {
+                        Ok(Some(State::Bucket { refilled_at: Timestamp::from_unix_ms(refilled_at), tokens }))
+                    }
+                    Some(_) => Err(garbage("a bucket in the answer to a take is out of range")),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Throwaway servers for the project's own tests: a dev-dependency, never published.
+//!
+//! ```no_run
+//! let server = tollgate_testbed::RedisServer::start();
+//! server.run(&["SET", "limit:ask:0", "7"]);
+//! println!("{}", server.url());
+//! ```
+
+mod server;
+
+pub use redis::Value;
+pub use server::RedisServer;
