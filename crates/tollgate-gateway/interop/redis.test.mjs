@@ -83,7 +83,7 @@ test("errors name what went wrong", async () => {
   await assert.rejects(redis.lpush(key("text"), 1), /WRONGTYPE/);
   const stranger = new Redis({ url: process.env.UPSTASH_REDIS_REST_URL, token: "wrong" });
   await assert.rejects(stranger.get("x"), /WRONGPASS/);
-  const reader = new Redis({ url: process.env.UPSTASH_REDIS_REST_URL, token: process.env.READ_ONLY_TOKEN });
+  const reader = new Redis({ url: process.env.UPSTASH_REDIS_REST_URL, token: process.env.UPSTASH_REDIS_REST_READONLY_TOKEN });
   assert.equal(await reader.get(key("text")), "x");
   await assert.rejects(reader.set(key("text"), "y"), /NOPERM this user has no permissions to run the 'set' command/);
   await assert.rejects(reader.eval("return 1", [], []), /NOPERM .*'eval'/);
