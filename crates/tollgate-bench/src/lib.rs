@@ -4,5 +4,6 @@
 //! `benches/` gives the same pairs to criterion.
 
 pub mod contender;
+pub mod layer;
 pub mod measure;
 pub mod scenario;

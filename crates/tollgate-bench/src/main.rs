@@ -2,9 +2,10 @@
 #![expect(clippy::print_stdout, reason = "a table is what this program is for")]
 
 use tollgate_bench::{
-    contender::{CONTENDERS, PEER},
+    contender::{CONTENDERS, Contender, PEER},
+    layer::{ADMITTING, ONE_VISITOR, OTHERS},
     measure::{ROUNDS, interleaved, median, median_ratio},
-    scenario::SCENARIOS,
+    scenario::{SCENARIOS, Scenario},
 };
 
 fn main() {
@@ -16,14 +17,17 @@ fn main() {
     );
     println!("{:<24} {:<37} {:>9} {:>9}", "scenario", "contender", "ns/check", "ratio");
     for scenario in &SCENARIOS {
-        let mut checks: Vec<_> =
-            [PEER].iter().chain(&CONTENDERS).map(|contender| (contender.make)(scenario)).collect();
-        let figures = interleaved(scenario, &mut checks);
-        let [peer, contenders @ ..] = &figures[..] else { continue };
-        println!("{:<24} {:<37} {:>9.1} {:>9.2}", scenario.name, PEER.name, median(*peer), 1.0);
-        for (contender, figures) in CONTENDERS.iter().zip(contenders) {
-            let ratio = median_ratio(figures, peer);
-            println!("{:<24} {:<37} {:>9.1} {:>9.2}", "", contender.name, median(*figures), ratio);
-        }
+        print_rows(scenario, PEER, &CONTENDERS);
+    }
+    print_rows(&ONE_VISITOR, ADMITTING, &OTHERS);
+}
+
+fn print_rows(scenario: &Scenario, peer: Contender, others: &[Contender]) {
+    let all = || [peer].into_iter().chain(others.iter().copied());
+    let mut checks: Vec<_> = all().map(|contender| (contender.make)(scenario)).collect();
+    let figures = interleaved(scenario, &mut checks);
+    for (at, (contender, figures_of)) in all().zip(&figures).enumerate() {
+        let (name, ratio) = (if at == 0 { scenario.name } else { "" }, median_ratio(figures_of, &figures[0]));
+        println!("{name:<24} {:<37} {:>9.1} {ratio:>9.2}", contender.name, median(*figures_of));
     }
 }

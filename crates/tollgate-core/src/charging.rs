@@ -15,9 +15,17 @@ pub enum Charging {
 }
 
 impl Charging {
-    /// Whether to write a charge that `fits` its own limit, in a take that is `admitted` as a whole.
+    /// Whether a charge is written that `fits` its own limit, in a take that is `admitted` as a whole.
+    ///
+    /// ```
+    /// use tollgate_core::Charging;
+    ///
+    /// assert!(!Charging::IfAllowed.writes(true, false)); // another charge refused the take
+    /// assert!(Charging::Always.writes(false, false));
+    /// ```
     #[inline]
-    pub(crate) const fn writes(self, fits: bool, admitted: bool) -> bool {
+    #[must_use]
+    pub const fn writes(self, fits: bool, admitted: bool) -> bool {
         match self {
             Self::IfAllowed => fits && admitted,
             Self::Always => true,

@@ -115,7 +115,7 @@ impl FromStr for Window {
             return Err(unreadable());
         }
         let ms = exact_ms(whole, fraction, *unit_ms).ok_or_else(unreadable)?;
-        Self::try_from_ms(ms)
+        Self::try_from_ms(ms).map_err(|_| WindowError(Refused::Range(Excerpt::of(text))))
     }
 }
 
@@ -147,12 +147,19 @@ pub struct WindowError(Refused);
 enum Refused {
     Length(u64),
     Text(Excerpt),
+    Range(Excerpt),
 }
 
 impl fmt::Display for WindowError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Refused::Length(ms) => write!(f, "a window of {ms} ms: use 1 ms to {} ms (2^40)", Window::MAX.0),
+            Refused::Range(text) => write!(
+                f,
+                "{text} is no window: write a number and a unit, as in `1 m`, `90s` or `1.5 h`, that come to 1 ms to {} ms \
+                 (2^40)",
+                Window::MAX.0
+            ),
             Refused::Text(text) => write!(
                 f,
                 "{text} is no window: write a number and a unit (ms, s, m, h, d, w), as in `1 m`, `90s` or `1.5 h`, \
@@ -226,7 +233,8 @@ mod tests {
         }
         for text in ["0 s", "1099511627777 ms", "99999999999999999999999999 w"] {
             let error = text.parse::<Window>().unwrap_err().to_string();
-            assert!(error.contains("use 1 ms to 1099511627776 ms"), "{text}: {error}");
+            assert!(error.contains(&std::format!("{text:?}")) && error.contains("`90s`"), "{text}: {error}");
+            assert!(error.contains("1 ms to 1099511627776 ms"), "{text}: {error}");
         }
     }
 

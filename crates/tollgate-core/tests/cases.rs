@@ -200,14 +200,11 @@ fn a_window_is_read_from_text() {
     ] {
         assert_eq!(text.parse::<Window>().map(Window::ms), Ok(ms), "{text}");
     }
-    for text in ["10", "10  s", "-1 s", "1e3 ms", ""] {
+    for text in ["10", "10  s", "-1 s", "1e3 ms", "0 s", ""] {
         let error = text.parse::<Window>().unwrap_err().to_string();
         assert!(error.contains(&format!("{text:?}")) && error.contains("`1.5 h`"), "{error}");
     }
-    assert_eq!(
-        "0 s".parse::<Window>().unwrap_err().to_string(),
-        "a window of 0 ms: use 1 ms to 1099511627776 ms (2^40)"
-    );
+    assert!("0 s".parse::<Window>().unwrap_err().to_string().contains("1 ms to 1099511627776 ms (2^40)"));
 }
 
 #[test]

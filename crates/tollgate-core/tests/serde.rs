@@ -55,7 +55,7 @@ fn a_refusal_says_what_is_wrong_and_what_to_write() {
         (json!({"fixed-window": {"quota": 30}}), &["`window`"]),
         (json!({"fixed-window": {"quota": 30, "window": "1 m", "burst": 5}}), &["`burst`"]),
         (json!({"fixed-window": {"quota": 30, "window": 60}}), &["`60`", "\"90s\""]),
-        (json!({"fixed-window": {"quota": 30, "window": "0 s"}}), &["use 1 ms to"]),
+        (json!({"fixed-window": {"quota": 30, "window": "0 s"}}), &["\"0 s\"", "1 ms to"]),
         (json!({"fixed-window": {"quota": -1, "window": "1 m"}}), &["`-1`"]),
         (json!({"fixed-window": {"quota": 1.5, "window": "1 m"}}), &["`1.5`"]),
         (json!({"fixed-window": {"quota": 1u64 << 53, "window": "1 m"}}), &["9007199254740991", "coarser"]),

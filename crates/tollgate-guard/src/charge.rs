@@ -1,6 +1,6 @@
 //! One policy applied to one key, borrowed and owned.
 
-use std::fmt;
+use std::{fmt, ops::Deref};
 
 use arrayvec::ArrayVec;
 use tollgate_core::{Charging, Limit, Units};
@@ -36,7 +36,7 @@ impl<'a> PolicyCharge<'a> {
         }
     }
 
-    /// The same charge at another cost. A cost above [`Units::MAX`] fits no limit and is refused.
+    /// The same charge at another cost, in units; one above [`Units::MAX`] counts as that. A cost of 0 only asks.
     pub fn cost(mut self, units: u64) -> Self {
         self.cost = Units::saturating(units);
         self
@@ -109,12 +109,7 @@ impl<'a> PolicyCharge<'a> {
     /// What a take writes of it.
     #[inline]
     pub(crate) fn written(&self, charging: Option<Charging>, fits: bool, admitted: bool) -> Units {
-        let writes = match charging.unwrap_or(self.charging) {
-            Charging::IfAllowed => fits && admitted,
-            Charging::Always => true,
-            Charging::Never => false,
-        };
-        if writes { self.cost } else { Units::ZERO }
+        if charging.unwrap_or(self.charging).writes(fits, admitted) { self.cost } else { Units::ZERO }
     }
 }
 
@@ -201,8 +196,9 @@ impl Charges {
 
     /// The charges, borrowed, for a guard to check: at most one more than [`MOST_CHARGES`], which it refuses.
     #[must_use]
-    pub fn borrowed(&self) -> ArrayVec<PolicyCharge<'_>, { MOST_CHARGES + 1 }> {
-        self.0.iter().take(MOST_CHARGES + 1).filter_map(OwnedCharge::borrowed).collect()
+    pub fn borrowed(&self) -> impl Deref<Target = [PolicyCharge<'_>]> + fmt::Debug {
+        let charges = self.0.iter().take(MOST_CHARGES + 1).filter_map(OwnedCharge::borrowed);
+        charges.collect::<ArrayVec<_, { MOST_CHARGES + 1 }>>()
     }
 }
 

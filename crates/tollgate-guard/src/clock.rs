@@ -14,6 +14,8 @@ use tollgate_core::Timestamp;
 /// Where a guard gets its time from.
 ///
 /// Machines that count together must agree on the time to within one window: see [`Limit::check_clock`](tollgate_core::Limit::check_clock).
+/// A check that is held up between this clock and the store falls behind in the same way, so give a window no less time than that can
+/// take: a second where threads of one process count, and above the store's deadline where a network lies between.
 pub trait Clock: Debug + Send + Sync + 'static {
     /// The time now, never earlier than an answer before.
     fn now(&self) -> Timestamp;

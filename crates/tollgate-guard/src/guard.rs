@@ -1,9 +1,9 @@
 //! Applies policies to requests: checks, peeks and forgets.
 
-use std::sync::Arc;
+use std::{error::Error, sync::Arc};
 
 use arrayvec::ArrayVec;
-use tollgate_core::{Charging, Timestamp};
+use tollgate_core::{Charging, ClockBehind, Timestamp};
 use tollgate_store::{Charge, Decisions, Forget, KeyParts, MOST_CHARGES, Store, StoreError, Take, Target};
 
 use crate::{
@@ -86,8 +86,8 @@ impl<S: Store> Guard<S> {
     /// [`Outcome::Unavailable`] with [`OutageReason::Misuse`], and an error is logged.
     pub async fn check(&self, charges: &[PolicyCharge<'_>]) -> Outcome {
         let outcome = match self.prepare(charges, None) {
-            Ok(prepared) => {
-                let answer = self.take(&prepared).await;
+            Ok(mut prepared) => {
+                let answer = self.take(&mut prepared).await;
                 self.conclude(&prepared, answer)
             }
             Err(error) => self.unprepared(&error),
@@ -101,8 +101,8 @@ impl<S: Store> Guard<S> {
     #[must_use]
     pub fn check_now(&self, charges: &[PolicyCharge<'_>]) -> Option<Outcome> {
         let outcome = match self.prepare(charges, None) {
-            Ok(prepared) => {
-                let answer = self.take_now(&prepared)?;
+            Ok(mut prepared) => {
+                let answer = self.take_now(&mut prepared)?;
                 self.conclude(&prepared, answer)
             }
             Err(error) => self.unprepared(&error),
@@ -118,7 +118,7 @@ impl<S: Store> Guard<S> {
     /// If the store could not decide, whatever the policies say; a misuse is one too.
     pub async fn try_check(&self, charges: &[PolicyCharge<'_>]) -> Result<Outcome, StoreError> {
         let result = match self.prepare(charges, None) {
-            Ok(prepared) => match self.take(&prepared).await {
+            Ok(mut prepared) => match self.take(&mut prepared).await {
                 Ok(decisions) => {
                     self.parts.log.answered(prepared.now);
                     Ok(prepared.outcome(&decisions, &|at| at, None))
@@ -137,8 +137,8 @@ impl<S: Store> Guard<S> {
     /// What [`Guard::check`] would answer, taking nothing.
     pub async fn peek(&self, charges: &[PolicyCharge<'_>]) -> Outcome {
         match self.prepare(charges, Some(Charging::Never)) {
-            Ok(prepared) => {
-                let answer = self.take(&prepared).await;
+            Ok(mut prepared) => {
+                let answer = self.take(&mut prepared).await;
                 self.conclude(&prepared, answer)
             }
             Err(error) => self.unprepared(&error),
@@ -148,7 +148,7 @@ impl<S: Store> Guard<S> {
     /// Forgets what one key of a policy has spent, in the local store too.
     ///
     /// # Errors
-    /// If the store could not; trying again is safe.
+    /// As [`Guard::forget_charges`].
     pub async fn forget<'a, const N: usize>(
         &self,
         policy: &Policy<N>,
@@ -161,8 +161,12 @@ impl<S: Store> Guard<S> {
     /// charges under a limit of their own.
     ///
     /// # Errors
-    /// If the store could not; trying again is safe.
+    /// If the store could not; trying again is safe. [`StoreErrorKind::Misuse`](tollgate_store::StoreErrorKind::Misuse) if a policy is
+    /// not registered, or there are more than eight charges or two on one key.
     pub async fn forget_charges(&self, charges: &[PolicyCharge<'_>]) -> Result<(), StoreError> {
+        for charge in charges {
+            self.find(charge)?;
+        }
         let now = self.now();
         let targets: Vec<Target<'_>> =
             charges.iter().map(|charge| Target { key: charge.key(), limit: charge.own_limit() }).collect();
@@ -214,24 +218,48 @@ impl<S: Store> Guard<S> {
             .iter()
             .find(|policy| *policy.name == *name.as_str() && policy.parts == charge.parts().len())
             .ok_or_else(|| {
+                let parts = charge.parts().len();
                 StoreError::misuse(format!(
-                    "the guard knows no policy {name:?} of so many parts: register it with the builder"
+                    "the guard knows no policy {name:?} of {parts} key parts: register it with the builder"
                 ))
             })
     }
 
     #[inline]
-    fn take_now(&self, prepared: &Prepared<'_, '_>) -> Option<Result<Decisions, StoreError>> {
-        self.parts.store.take_now(&Take { charges: &prepared.store_charges(), now: prepared.now })
+    fn take_now(&self, prepared: &mut Prepared<'_, '_>) -> Option<Result<Decisions, StoreError>> {
+        let charges = prepared.store_charges();
+        loop {
+            match self.parts.store.take_now(&Take { charges: &charges, now: prepared.now })? {
+                Err(error) if self.has_caught_up(&mut prepared.now, &error) => {}
+                answer => return Some(answer),
+            }
+        }
     }
 
-    async fn take(&self, prepared: &Prepared<'_, '_>) -> Result<Decisions, StoreError> {
+    async fn take(&self, prepared: &mut Prepared<'_, '_>) -> Result<Decisions, StoreError> {
         let charges = prepared.store_charges();
-        let take = Take { charges: &charges, now: prepared.now };
-        match self.parts.store.take_now(&take) {
-            Some(answer) => answer,
-            None => self.parts.store.take(take).await,
+        loop {
+            let take = Take { charges: &charges, now: prepared.now };
+            let answer = match self.parts.store.take_now(&take) {
+                Some(answer) => answer,
+                None => self.parts.store.take(take).await,
+            };
+            match answer {
+                Err(error) if self.has_caught_up(&mut prepared.now, &error) => {}
+                answer => return answer,
+            }
         }
+    }
+
+    /// Whether a clock that was behind when it was read has reached what is stored since: then it was not the clock that was late,
+    /// but this check on its way to the store. Nothing was written, so the take can be sent again at the time it is now.
+    #[cold]
+    fn has_caught_up(&self, now: &mut Timestamp, error: &StoreError) -> bool {
+        let Some(behind) = error.source().and_then(|source| source.downcast_ref::<ClockBehind>()) else {
+            return false;
+        };
+        let read_before = std::mem::replace(now, self.now());
+        now.since(read_before) >= behind.by()
     }
 
     #[inline]
@@ -242,8 +270,10 @@ impl<S: Store> Guard<S> {
                 prepared.outcome(&decisions, &|at| at, None)
             }
             Err(error) => {
-                self.parts.log.failed(&error, prepared.now);
-                self.without_store(prepared, error.kind().into())
+                // The store may have taken its time to fail: what follows is counted and logged from now on.
+                let now = self.now();
+                self.parts.log.failed(&error, now);
+                self.without_store(prepared, error.kind().into(), now)
             }
         }
     }
@@ -258,8 +288,8 @@ impl<S: Store> Guard<S> {
     /// What the policies say when the store could not decide: one that denies refuses all, those that count locally are counted,
     /// those that allow are skipped. Shadows do not vote.
     #[cold]
-    fn without_store(&self, prepared: &Prepared<'_, '_>, reason: OutageReason) -> Outcome {
-        let unavailable = Outcome::Unavailable(Outage { reason, noticed_at: prepared.now });
+    fn without_store(&self, prepared: &Prepared<'_, '_>, reason: OutageReason, now: Timestamp) -> Outcome {
+        let unavailable = Outcome::Unavailable(Outage { reason, noticed_at: now });
         let stops = |(charge, policy): (&PolicyCharge<'_>, &&AnyPolicy)| {
             charge.is_enforced() && policy.terms.on_outage == OnOutage::Deny
         };
@@ -274,11 +304,11 @@ impl<S: Store> Guard<S> {
                 charges.push(charge.to_store(share.of(charge.own_limit()), prepared.charging));
             }
         }
-        let pass = Pass { decisions: PolicyDecisions::new(), decided_at: prepared.now, outage: Some(reason) };
+        let pass = Pass { decisions: PolicyDecisions::new(), decided_at: now, outage: Some(reason) };
         let (false, Some(local)) = (charges.is_empty(), &self.parts.local) else {
             return Outcome::Allow(pass);
         };
-        match local.take_now(&Take { charges: &charges, now: prepared.now }) {
+        match local.take_now(&Take { charges: &charges, now }) {
             Some(Ok(decisions)) => prepared.outcome(&decisions, &|at| places[at], Some(reason)),
             Some(Err(_)) | None => unavailable,
         }

@@ -55,10 +55,15 @@ pub use charge::{Charges, PolicyCharge};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use guard::Guard;
 pub use limiter::{LimitResult, Limiter, LimiterError};
-pub use on_outage::{OnOutage, Share};
+pub use on_outage::{OnOutage, Share, ShareError};
 pub use outcome::{Outage, OutageReason, Outcome, Pass, PolicyDecision, Refusal};
 pub use policy::{AnyPolicy, MOST_PARTS, OwnedPolicy, Policy, PolicyError, PolicyName};
 pub use stats::Stats;
 
-pub use tollgate_core::{Charging, Decision, Limit, Timestamp, Units, Verdict, Window};
-pub use tollgate_store::{KeyPart, KeyParts, MOST_CHARGES, Part, StoreError, StoreErrorKind, Subject};
+pub use tollgate_core::{
+    Charging, Decision, Limit, LimitError, ParseLimitError, Timestamp, Units, UnitsError, Verdict, Window,
+    WindowError,
+};
+pub use tollgate_store::{
+    KeyPart, KeyParts, MOST_CHARGES, Name, NameError, Part, Store, StoreError, StoreErrorKind, Subject,
+};

@@ -11,12 +11,13 @@ use crate::{Clock, Guard, GuardError, Outcome, OwnedPolicy, PolicyError};
 ///
 /// ```
 /// use std::sync::Arc;
-/// use tollgate_guard::{Limit, Limiter, OnOutage, OwnedPolicy, SystemClock, Window};
+/// use tollgate_guard::{Limit, Limiter, OnOutage, Policy, SystemClock, Window};
 /// # use tollgate_memory::MemoryStore;
 ///
+/// const UPLOADS: Policy<1> = Policy::new("uploads", Limit::sliding(2, Window::MINUTE), OnOutage::Deny);
+///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// let policy = OwnedPolicy::try_new("uploads", 1, Limit::sliding(2, Window::MINUTE), OnOutage::Deny)?;
-/// let limiter = Limiter::new(policy, Arc::new(MemoryStore::new()), SystemClock)?;
+/// let limiter = Limiter::new(UPLOADS, Arc::new(MemoryStore::new()), SystemClock)?;
 /// let result = limiter.limit("203.0.113.7").await;
 /// assert!(result.success);
 /// assert_eq!(result.remaining, 1);
@@ -32,6 +33,7 @@ pub struct Limiter {
 
 /// What a limiter answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
 pub struct LimitResult {
     /// Whether the request may go ahead.
     pub success: bool,
@@ -45,12 +47,17 @@ pub struct LimitResult {
 }
 
 impl Limiter {
-    /// Binds a policy of one key part to a store.
+    /// Binds a policy of one key part, of either kind, to a store.
     ///
     /// # Errors
     /// Only if the policy has another number of parts, or could not do what it says: see [`GuardError`]. A limiter has no local store,
     /// so [`OnOutage::Local`](crate::OnOutage::Local) is refused.
-    pub fn new(policy: OwnedPolicy, store: Arc<dyn Store>, clock: impl Clock) -> Result<Self, LimiterError> {
+    pub fn new(
+        policy: impl Into<OwnedPolicy>,
+        store: Arc<dyn Store>,
+        clock: impl Clock,
+    ) -> Result<Self, LimiterError> {
+        let policy = policy.into();
         if policy.parts() != 1 {
             let error = PolicyError::WrongParts { needed: policy.parts(), given: 1 };
             return Err(LimiterError::Policy(error));

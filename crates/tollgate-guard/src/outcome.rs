@@ -30,12 +30,24 @@ impl Outcome {
     }
 
     /// The decisions that were made, one for each charge that was decided, in the order of the charges.
+    ///
+    /// While the store is gone there are fewer than charges, or none: see [`PolicyDecision::place`].
     #[must_use]
     pub fn decisions(&self) -> &[PolicyDecision] {
         match self {
             Self::Allow(pass) => pass.decisions(),
             Self::Deny(refusal) => refusal.decisions(),
             Self::Unavailable(_) => &[],
+        }
+    }
+
+    /// When it was decided, or noticed that it could not be.
+    #[must_use]
+    pub const fn decided_at(&self) -> Timestamp {
+        match self {
+            Self::Allow(pass) => pass.decided_at(),
+            Self::Deny(refusal) => refusal.decided_at(),
+            Self::Unavailable(outage) => outage.noticed_at(),
         }
     }
 }
@@ -49,7 +61,6 @@ pub struct PolicyDecision {
     pub(crate) written: Units,
     pub(crate) hidden: bool,
     pub(crate) enforced: bool,
-    /// Which of the charges that were checked.
     pub(crate) place: u8,
 }
 
@@ -58,6 +69,12 @@ impl PolicyDecision {
     #[must_use]
     pub const fn policy(&self) -> &PolicyName {
         &self.policy
+    }
+
+    /// Which of the charges that were checked it is about, counted from 0.
+    #[must_use]
+    pub const fn place(&self) -> usize {
+        self.place as usize
     }
 
     /// What was decided, and the figures afterwards.

@@ -22,12 +22,12 @@ pub const MOST_PARTS: usize = 4;
 /// ```
 ///
 /// A part too few does not compile, and neither does a name that is none:
-/// ```compile_fail
+/// ```compile_fail,E0277
 /// # use tollgate_guard::{Limit, OnOutage, Policy, Window};
 /// const ASK: Policy<2> = Policy::new("ask", Limit::fixed(15, Window::DAY), OnOutage::Deny);
 /// let charge = ASK.charge("docs");
 /// ```
-/// ```compile_fail
+/// ```compile_fail,E0080
 /// # use tollgate_guard::{Limit, OnOutage, Policy, Window};
 /// const ASK: Policy<0> = Policy::new("Ask us", Limit::fixed(15, Window::DAY), OnOutage::Deny);
 /// ```
@@ -175,8 +175,14 @@ impl OwnedPolicy {
 
     /// Its limit.
     #[must_use]
-    pub fn limit(&self) -> Limit {
+    pub const fn limit(&self) -> Limit {
         self.terms.limit
+    }
+
+    /// What it does when the store is gone.
+    #[must_use]
+    pub const fn on_outage(&self) -> OnOutage {
+        self.terms.on_outage
     }
 
     /// A charge to the key that these parts make.
@@ -189,6 +195,12 @@ impl OwnedPolicy {
         }
         let name = Name::try_new(&self.name).map_err(PolicyError::Name)?;
         Ok(PolicyCharge::new(name, &self.terms, parts))
+    }
+}
+
+impl<const N: usize> From<Policy<N>> for OwnedPolicy {
+    fn from(policy: Policy<N>) -> Self {
+        Self { name: policy.name.as_str().into(), parts: N, terms: policy.terms }
     }
 }
 

@@ -10,14 +10,16 @@ use crate::{Guard, OnOutage, Pass, PolicyCharge};
 impl<S: Store> Guard<S> {
     /// Gives back what `pass` has taken, each charge in the window it was made in.
     ///
-    /// `charges` are the ones that were checked, in their order. What no longer counts is left alone.
+    /// `charges` are the ones that were checked, in their order. What no longer counts is left alone. Each call is a settlement of
+    /// its own, so call it once for a pass: a second call gives back once more.
     ///
     /// # Errors
-    /// If the store could not. The charges stay spent then, which is the safe side.
+    /// If the store could not. The charges mostly stay spent then, which is the safe side; after a
+    /// [`Timeout`](tollgate_store::StoreErrorKind::Timeout) they may have been given back, so do not try again.
     pub async fn refund(&self, charges: &[PolicyCharge<'_>], pass: &Pass) -> Result<(), StoreError> {
         let mut corrections: ArrayVec<Correction<'_>, MOST_CHARGES> = ArrayVec::new();
         for decision in pass.decisions() {
-            let Some(charge) = charges.get(usize::from(decision.place)) else {
+            let Some(charge) = charges.get(decision.place()) else {
                 return Err(StoreError::misuse("a refund of other charges than were checked"));
             };
             let delta = i64::try_from(decision.written.get()).unwrap_or(i64::MAX);

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{OutageReason, Outcome};
 
-/// How many checks came out which way since the guard was built; peeks are not counted.
+/// How many checks came out which way since the guard was built. Not counted are peeks, and checks of which
+/// [`Guard::try_check`](crate::Guard::try_check) returned an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {

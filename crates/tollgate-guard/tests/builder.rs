@@ -80,6 +80,7 @@ fn owned_policies_are_checked_like_constants() {
     let four = OwnedPolicy::try_new("four", 4, limit, OnOutage::Deny).unwrap().cost(Units::new(1)).hidden();
     assert_eq!((four.name(), four.parts(), four.limit()), ("four", 4, limit));
     assert!(four.charge(&[]).is_err());
+    assert_eq!((OwnedPolicy::from(ASK).parts(), four.on_outage()), (2, OnOutage::Deny));
     let limiter = Limiter::new(four, Arc::new(MemoryStore::new()), SystemClock);
     assert!(matches!(limiter, Err(LimiterError::Policy(_))), "a limiter has one part");
 }

@@ -1,12 +1,16 @@
 //! Checks on a store that works.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use crate::common::{ASK, ASK_ALL, LOOKUP, Lines, Moody, NOON};
 use tollgate_guard::{
-    Charges, Charging, Guard, Limit, ManualClock, OnOutage, OutageReason, Outcome, OwnedPolicy, Part, Policy,
-    PolicyCharge, StoreErrorKind, Window,
+    Charges, Charging, Clock, Guard, Limit, ManualClock, OnOutage, OutageReason, Outcome, OwnedPolicy, Part,
+    Policy, PolicyCharge, StoreErrorKind, Timestamp, Window,
 };
+use tollgate_store::{Charge, Store, Take};
 
 const BURST: Policy<1> = Policy::new("burst", Limit::fixed(20, Window::MINUTE), OnOutage::Deny).hidden();
 const SITE: Policy<1> = Policy::new("site", Limit::fixed(500, Window::DAY), OnOutage::Deny);
@@ -93,6 +97,7 @@ async fn a_check_that_is_wrong_is_never_let_through() {
         assert_eq!(outage.reason(), OutageReason::Misuse, "{why}");
         assert_eq!(guard.try_check(charges).await.unwrap_err().kind(), StoreErrorKind::Misuse, "{why}");
         assert!(matches!(guard.check_now(charges), Some(Outcome::Unavailable(_))), "{why}");
+        assert_eq!(guard.forget_charges(charges).await.unwrap_err().kind(), StoreErrorKind::Misuse, "{why}");
     }
     assert_eq!(guard.stats().misused, 8);
     assert_eq!(used(&guard.peek(&[LOOKUP.charge("a")]).await), [0], "nothing was written");
@@ -195,4 +200,51 @@ async fn what_was_taken_is_given_back_where_it_was_taken() {
     guard.refund(&charges, &late).await.unwrap();
     assert_eq!(used(&guard.peek(&charges).await), [2, 0], "the window of that charge is over");
     assert!(guard.refund(&[], &late).await.is_err(), "other charges than were checked");
+}
+
+/// Tells these times, and the last of them from then on.
+#[derive(Debug)]
+struct Told(Mutex<Vec<u64>>);
+
+impl Clock for Told {
+    fn now(&self) -> Timestamp {
+        let mut times = self.0.lock().unwrap();
+        Timestamp::from_unix_ms(if times.len() > 1 { times.remove(0) } else { times[0] })
+    }
+}
+
+#[tokio::test]
+async fn a_check_that_is_late_is_no_clock_that_is_behind() {
+    const TINY: Policy<0> = Policy::new("tiny", Limit::fixed(5, Window::from_ms(10)), OnOutage::Deny);
+    let stored = NOON + 100;
+    // Read at noon, the clock is behind what others have stored; the question is what it says by the time that is known.
+    for (late, waits, expected) in [
+        (stored, false, Some(3)),
+        (stored + 3, true, Some(3)),
+        (stored + 500, false, Some(4)),
+        (stored - 1, false, None),
+        (NOON, true, None),
+    ] {
+        let store = Moody::new();
+        if waits {
+            store.wait();
+        }
+        let tiny = TINY.charge(());
+        let other = Charge::new(tiny.key(), TINY.limit());
+        assert!(store.take(Take { charges: &[other], now: Timestamp::from_unix_ms(stored) }).await.is_ok());
+        let clock = Told(Mutex::new(vec![NOON, late]));
+        let guard = Guard::builder(store).policy(TINY).clock(clock).build().unwrap();
+        let left = match guard.check(std::slice::from_ref(&tiny)).await {
+            Outcome::Allow(pass) => {
+                assert_eq!(pass.decided_at().unix_ms(), late);
+                Some(pass.decisions()[0].decision().remaining())
+            }
+            Outcome::Unavailable(outage) => {
+                assert_eq!(outage.reason(), OutageReason::Store(StoreErrorKind::ClockBehind));
+                None
+            }
+            Outcome::Deny(_) => panic!("5 in 10 ms"),
+        };
+        assert_eq!(left, expected, "{late}");
+    }
 }

@@ -6,10 +6,11 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use async_trait::async_trait;
-use tollgate_guard::{Limit, OnOutage, Policy, StoreErrorKind, Window};
+use tollgate_guard::{Limit, ManualClock, OnOutage, Policy, StoreErrorKind, Window};
 use tollgate_memory::MemoryStore;
 use tollgate_store::{Decisions, Forget, Settle, Store, StoreError, Take};
 
@@ -26,6 +27,7 @@ pub(crate) struct Moody {
     fails: Mutex<Option<StoreErrorKind>>,
     waits: AtomicBool,
     takes: AtomicUsize,
+    slow: Mutex<Option<(ManualClock, Duration)>>,
 }
 
 impl Moody {
@@ -43,6 +45,11 @@ impl Moody {
         self.waits.store(true, Ordering::SeqCst);
     }
 
+    /// From now on that much time passes on this clock before a take fails.
+    pub(crate) fn fail_after(&self, clock: &ManualClock, time: Duration) {
+        *self.slow.lock().unwrap() = Some((clock.clone(), time));
+    }
+
     pub(crate) fn takes(&self) -> usize {
         self.takes.load(Ordering::SeqCst)
     }
@@ -58,6 +65,10 @@ impl Moody {
 
     fn answer(&self, take: &Take<'_>) -> Result<Decisions, StoreError> {
         self.takes.fetch_add(1, Ordering::SeqCst);
+        if let (Err(error), Some((clock, time))) = (self.mood(), &*self.slow.lock().unwrap()) {
+            clock.advance(*time);
+            return Err(error);
+        }
         self.mood()?;
         self.inner.take(take)
     }

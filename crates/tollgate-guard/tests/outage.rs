@@ -8,6 +8,7 @@ use tollgate_guard::{
     StoreErrorKind, Window,
 };
 use tollgate_memory::MemoryStore;
+use tollgate_store::{Charge, Take};
 
 const OPEN: Policy<0> = Policy::new("open", Limit::fixed(1, Window::HOUR), OnOutage::Allow);
 const CLOSED: Policy<0> = Policy::new("closed", Limit::fixed(1, Window::HOUR), OnOutage::Deny);
@@ -97,11 +98,35 @@ async fn a_local_share_admits_what_it_says_on_top_of_what_was_spent() {
 }
 
 #[tokio::test]
+async fn a_share_of_a_bucket_is_refilled_however_small_it_is() {
+    const DRIP: Policy<0> =
+        Policy::new("drip", Limit::bucket(10, 1, Window::SECOND), OnOutage::Local(Share::percent(50)));
+    let (store, clock) = (Moody::new(), ManualClock::at_unix_ms(NOON));
+    let guard = Guard::builder(store.clone())
+        .local(Arc::new(MemoryStore::new()))
+        .policy(DRIP)
+        .clock(clock.clone())
+        .build()
+        .unwrap();
+    store.fail(Some(GONE));
+    for _ in 0..5 {
+        assert!(guard.check(&[DRIP.charge(())]).await.is_allowed());
+    }
+    let Outcome::Deny(refusal) = guard.check(&[DRIP.charge(())]).await else { panic!("half of 10 is spent") };
+    assert_eq!(refusal.retry_at().unwrap().unix_ms(), NOON + 2_000, "half a unit a second");
+    clock.advance(Duration::from_secs(2));
+    assert!(guard.check(&[DRIP.charge(())]).await.is_allowed());
+}
+
+#[tokio::test]
 async fn what_was_counted_locally_is_given_back_locally() {
     let (guard, store, _clock) = guard();
     store.fail(Some(GONE));
     let charges = [OPEN.charge(()), LOCAL.charge(()).cost(3)];
-    let Outcome::Allow(pass) = guard.check(&charges).await else { panic!("a share is left") };
+    let outcome = guard.check(&charges).await;
+    assert_eq!(outcome.decided_at().unix_ms(), NOON);
+    let Outcome::Allow(pass) = outcome else { panic!("a share is left") };
+    assert_eq!(pass.decisions()[0].place(), 1, "the first charge was not decided");
     assert!(!guard.check(&charges).await.is_allowed());
     guard.refund(&charges, &pass).await.unwrap();
     assert!(guard.check(&charges).await.is_allowed());
@@ -143,6 +168,39 @@ async fn an_outage_is_logged_at_its_beginning_and_its_end() {
     store.fail(Some(GONE));
     let _ = guard.check(&[CLOSED.charge(())]).await;
     assert_eq!(lines.read().len(), 3, "the next outage is another");
+}
+
+#[tokio::test]
+async fn an_outage_is_noticed_when_the_store_has_given_up() {
+    let (lines, _capture) = Lines::capture();
+    let (guard, store, clock) = guard();
+    store.fail_after(&clock, Duration::from_secs(1));
+    // One that gives up after a second every other time has not come back in between.
+    for turn in 0..20 {
+        store.fail((turn % 2 == 0).then_some(GONE));
+        if let Outcome::Unavailable(outage) = guard.check(&[CLOSED.charge(())]).await {
+            assert_eq!((outage.noticed_at(), turn % 2), (guard.now(), 0));
+        }
+    }
+    assert_eq!(lines.read().len(), 1, "{:?}", lines.read());
+
+    // What is counted locally is counted then: the window of the request is over, and others have gone on.
+    const TINY: Policy<0> =
+        Policy::new("tiny", Limit::fixed(8, Window::from_ms(100)), OnOutage::Local(Share::percent(50)));
+    let (store, clock) = (Moody::new(), ManualClock::at_unix_ms(NOON));
+    let local = Arc::new(MemoryStore::new());
+    let guard =
+        Guard::builder(store.clone()).local(local.clone()).policy(TINY).clock(clock.clone()).build().unwrap();
+    store.fail(Some(GONE));
+    store.fail_after(&clock, Duration::from_secs(1));
+    let charge = TINY.charge(());
+    let other = Charge::new(charge.key(), Limit::fixed(4, Window::from_ms(100)));
+    let later = guard.now().saturating_add_ms(1_000);
+    assert!(local.take(&Take { charges: &[other], now: later }).unwrap().is_admitted());
+    let Outcome::Allow(pass) = guard.check(std::slice::from_ref(&charge)).await else {
+        panic!("4 in 100 ms")
+    };
+    assert_eq!((pass.decided_at(), pass.decisions()[0].decision().remaining()), (later, 2));
 }
 
 #[tokio::test]

@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use crate::common::{Moody, NOON};
-use tollgate_guard::{Charging, Clock, Guard, Limit, OnOutage, Outcome, Policy, Timestamp, Window};
+use tollgate_guard::{
+    Charging, Clock, Guard, Limit, OnOutage, Outcome, OwnedPolicy, Policy, Timestamp, Window,
+};
 
 const SLOW: Policy<0> = Policy::new("slow", Limit::bucket(1, 1, Window::from_ms(700)), OnOutage::Deny);
 
@@ -55,4 +57,21 @@ async fn does_not_wait_for_what_cannot_come_in_time() {
     assert!(guard.until_allowed(&[SLOW.charge(())], at(700)).await.is_allowed());
     tokio::time::advance(Duration::from_millis(700)).await;
     assert!(guard.check_now(&[SLOW.charge(())]).is_some_and(|outcome| outcome.is_allowed()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_may_be_as_long_as_a_window() {
+    for window in [25, 30, 400, 12_000]
+        .map(|days| Window::from_ms(days * Window::DAY.ms()))
+        .into_iter()
+        .chain([Window::MAX])
+    {
+        let rare = OwnedPolicy::try_new("rare", 0, Limit::bucket(1, 1, window), OnOutage::Deny).unwrap();
+        let clock = Paused(tokio::time::Instant::now());
+        let guard = Guard::builder(Moody::new()).policy(&rare).clock(clock).build().unwrap();
+        let charges = [rare.charge(&[]).unwrap()];
+        assert!(guard.check(&charges).await.is_allowed());
+        assert!(guard.until_allowed(&charges, Timestamp::MAX).await.is_allowed());
+        assert_eq!(guard.now(), at(window.ms()), "{window}");
+    }
 }

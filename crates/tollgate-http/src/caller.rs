@@ -60,7 +60,8 @@ where
     }
 }
 
-/// A request without a visitor: answered with 500 where the server is set up wrongly, else with 400.
+/// A request without a visitor: answered with 500 where the server is set up wrongly, with 403 from a peer that the source rejects,
+/// else with 400.
 ///
 /// Its text says what to do about it and never holds an address or what a header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

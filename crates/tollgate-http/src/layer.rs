@@ -25,8 +25,8 @@ use crate::{GuardService, Refused, Rejection, config::Config};
 /// The response's body must be one that [`Bytes`] turn into (`axum::body::Body`, `http_body_util::Full<Bytes>`): put layers
 /// that change the body's type outside of this one.
 ///
-/// All clones share one configuration. What is given here is called through a pointer, which costs a nanosecond or two and keeps
-/// `GuardLayer<S>` and `GuardService<I, S>` types that can be written down.
+/// All clones share one configuration. What is given here is called through a pointer, which keeps `GuardLayer<S>` and
+/// `GuardService<I, S>` types that can be written down.
 ///
 /// ```
 /// use std::{convert::Infallible, sync::Arc};

@@ -13,7 +13,8 @@ use crate::retry_after_seconds;
 /// The problem type of a refusal by a limit, answered with 429.
 pub const QUOTA_EXCEEDED: &str = "https://iana.org/assignments/http-problem-types#quota-exceeded";
 
-/// The problem type of a refusal because the limits cannot be checked, answered with 503: nobody's quota is gone.
+/// The problem type of a refusal because the limits cannot be checked, answered with 503: no limit is
+/// known to be reached.
 pub const TEMPORARY_REDUCED_CAPACITY: &str =
     "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity";
 
@@ -76,9 +77,7 @@ pub(crate) fn outage(outage: &Outage, now: Timestamp) -> Bytes {
         kind: Some(TEMPORARY_REDUCED_CAPACITY),
         title: "Temporarily reduced capacity",
         status: status.as_u16(),
-        detail: format_args!(
-            "The limits cannot be checked just now; no quota is used up. Try again in {seconds} s."
-        ),
+        detail: format_args!("The limits cannot be checked just now. Try again in {seconds} s."),
         violated: Some(Violated(&[])),
     })
 }

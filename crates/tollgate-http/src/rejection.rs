@@ -64,13 +64,16 @@ impl From<Refused> for Rejection {
     }
 }
 
-/// A request without a visitor: 500 where the server is set up wrongly, else 400. The text says what to do and never holds an
-/// address.
+/// A request without a visitor: 500 where the server is set up wrongly, 403 from a peer that the source rejects, else 400. The
+/// text says what to do and never holds an address.
 #[cfg(feature = "visitor")]
 impl From<tollgate_visitor::VisitorError> for Rejection {
     fn from(error: tollgate_visitor::VisitorError) -> Self {
-        let status =
-            if error.is_setup_fault() { StatusCode::INTERNAL_SERVER_ERROR } else { StatusCode::BAD_REQUEST };
+        let status = match error {
+            tollgate_visitor::VisitorError::UntrustedPeer => StatusCode::FORBIDDEN,
+            error if error.is_setup_fault() => StatusCode::INTERNAL_SERVER_ERROR,
+            _ => StatusCode::BAD_REQUEST,
+        };
         Self::problem(status, error)
     }
 }

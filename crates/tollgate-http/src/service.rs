@@ -8,7 +8,6 @@ use std::{
 
 use bytes::Bytes;
 use http::{Request, Response};
-use tollgate_guard::{Outcome, Timestamp};
 use tollgate_store::Store;
 use tower_service::Service;
 
@@ -39,6 +38,24 @@ impl<I, S> GuardService<I, S> {
     }
 }
 
+impl<I: Clone, S> GuardService<I, S> {
+    /// The service that was polled to readiness: the one to call later, or to drop. A clone of it has yet to become ready.
+    fn take_ready(&mut self) -> I {
+        let clone = self.inner.clone();
+        mem::replace(&mut self.inner, clone)
+    }
+
+    /// Answers in the service's place and lets go of what it may have reserved in becoming ready: a client that is refused must not
+    /// hold a place among the requests at work for as long as its connection lasts.
+    fn refuse<ReqBody>(&mut self, response: I::Response) -> GuardFuture<I, S, ReqBody>
+    where
+        I: Service<Request<ReqBody>>,
+    {
+        drop(self.take_ready());
+        GuardFuture::answer(response)
+    }
+}
+
 impl<I, S, ReqBody, ResBody> Service<Request<ReqBody>> for GuardService<I, S>
 where
     I: Service<Request<ReqBody>, Response = Response<ResBody>> + Clone,
@@ -61,16 +78,14 @@ where
         }
         let charges = match (self.config.charges)(&head) {
             Ok(charges) => charges,
-            Err(rejection) => return GuardFuture::answer(rejection.into_response()),
+            Err(rejection) => return self.refuse(rejection.into_response()),
         };
         if charges.is_empty() {
             let request = Request::from_parts(head, body);
             return GuardFuture::serve(self.inner.call(request), Entry::free());
         }
         let Some(outcome) = self.config.guard.check_now(&charges.borrowed()) else {
-            // The service that was polled to readiness is the one to call later; a clone of it has yet to become ready.
-            let clone = self.inner.clone();
-            let ready = mem::replace(&mut self.inner, clone);
+            let ready = self.take_ready();
             return GuardFuture::check(
                 Arc::clone(&self.config),
                 charges,
@@ -78,20 +93,12 @@ where
                 Request::from_parts(head, body),
             );
         };
-        let now = decided_at(&outcome);
+        // It has only just come about: reading the clock again would tell nothing new.
+        let now = outcome.decided_at();
         match self.config.conclude(outcome, now, charges, &head) {
             Ok(entry) => GuardFuture::serve(self.inner.call(Request::from_parts(head, body)), entry),
-            Err(response) => GuardFuture::answer(response),
+            Err(response) => self.refuse(response),
         }
-    }
-}
-
-/// The time of an outcome that has only just come about: reading the clock again would tell nothing new.
-fn decided_at(outcome: &Outcome) -> Timestamp {
-    match outcome {
-        Outcome::Allow(pass) => pass.decided_at(),
-        Outcome::Deny(refusal) => refusal.decided_at(),
-        Outcome::Unavailable(outage) => outage.noticed_at(),
     }
 }
 

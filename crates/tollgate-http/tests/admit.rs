@@ -130,7 +130,7 @@ fn h5_an_outage_is_no_exceeded_quota() {
             "type": TEMPORARY_REDUCED_CAPACITY,
             "title": "Temporarily reduced capacity",
             "status": 503,
-            "detail": "The limits cannot be checked just now; no quota is used up. Try again in 60 s.",
+            "detail": "The limits cannot be checked just now. Try again in 60 s.",
             "violated-policies": [],
         })
     );

@@ -18,7 +18,7 @@ use common::{ASK, BURST, Mode, TinyStore, guard};
 use serde_json::Value;
 use tollgate_guard::{Charges, Guard};
 use tollgate_http::{Caller, GuardLayer, NoCaller, Passed, Refused, Rejection, admit};
-use tollgate_visitor::{VisitorError, VisitorSource};
+use tollgate_visitor::{OnUntrusted, VisitorError, VisitorSource};
 use tower::ServiceExt;
 
 #[derive(Clone)]
@@ -169,6 +169,16 @@ async fn what_a_header_says_is_not_repeated() {
         let response = app.clone().oneshot(from(path, "127.0.0.1:1", None)).await.unwrap();
         assert_eq!(response.status(), 500);
     }
+}
+
+#[tokio::test]
+async fn a_peer_that_is_rejected_is_forbidden() {
+    let source =
+        VisitorSource::cloudflare().trusted_peers(["198.51.100.0/24"]).on_untrusted(OnUntrusted::Reject);
+    let app = app(Mode::Now, source.build().unwrap());
+    let response = app.oneshot(from("/whoami", "203.0.113.7:1", Some("192.0.2.1"))).await.unwrap();
+    let problem = problem(response, 403).await.to_string();
+    assert!(!problem.contains("192.0.2.1") && !problem.contains("203.0.113"), "{problem}");
 }
 
 #[tokio::test]

@@ -74,6 +74,35 @@ impl Service<Request<()>> for Strict {
     }
 }
 
+/// Holds a place from when it is ready until it is called or dropped.
+#[derive(Debug, Default)]
+struct Places {
+    taken: Arc<()>,
+    place: Option<Arc<()>>,
+}
+
+impl Clone for Places {
+    fn clone(&self) -> Self {
+        Self { taken: Arc::clone(&self.taken), place: None }
+    }
+}
+
+impl Service<Request<()>> for Places {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Ready<Result<Response<Body>, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.place.get_or_insert_with(|| Arc::clone(&self.taken));
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Request<()>) -> Self::Future {
+        self.place = None;
+        ready(Ok(Response::default()))
+    }
+}
+
 fn visitor(head: &request::Parts) -> Result<Charges, Rejection> {
     match head.headers.get("visitor").and_then(|value| value.to_str().ok()) {
         Some("nobody") => Ok(Charges::none()),
@@ -128,6 +157,25 @@ async fn what_is_refused_never_reaches_the_service() {
         clock.advance(Duration::from_secs(86_400));
         assert_eq!(call(&mut service, request("a")).await.status(), 200);
         assert_eq!(strict.calls.load(Ordering::SeqCst), 4);
+    }
+}
+
+#[tokio::test]
+async fn what_is_refused_holds_no_place_in_the_service() {
+    for mode in [Mode::Now, Mode::Later] {
+        let (guard, _) = guard(mode);
+        let mut service = GuardLayer::new(guard, visitor).layer(Places::default());
+        let idle = Arc::strong_count(&service.inner().taken);
+        for (request, status) in [
+            (request("a"), 200),
+            (request("a"), 200),
+            (request("a"), 429),
+            (Request::new(()), 401),
+            (request("nobody"), 200),
+        ] {
+            assert_eq!(call(&mut service, request).await.status(), status);
+            assert_eq!(Arc::strong_count(&service.inner().taken), idle, "{mode:?} {status}");
+        }
     }
 }
 

@@ -38,7 +38,8 @@
 //!
 //! A key is refusing if the last enforced charge on it was refused and waiting would help. So a visitor who is blocked stays
 //! blocked while any number of fresh ones goes by; and since only half of the places are protected, visitors who are pushed to
-//! refusal cannot take the room in which others are counted. A key is used by a take that charges it, refused or not, and by a
+//! refusal cannot take the room in which others are counted. A key without parts, a budget that all share, counts as one that is
+//! refusing from its first charge: fresh visitors must not be able to push out what everybody has spent. A key is used by a take that charges it, refused or not, and by a
 //! settlement that changes it. To ask, with [`Charging::Never`](tollgate_core::Charging::Never) or a cost of 0, is no use and
 //! leaves the order as it was.
 //!

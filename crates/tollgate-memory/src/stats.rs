@@ -13,7 +13,7 @@ pub struct MemoryStats {
     pub capacity: usize,
     /// Keys forgotten while they still said something: whoever they belonged to has its whole quota again.
     pub evicted_live: u64,
-    /// Those of `evicted_live` that were refusing.
+    /// Those of `evicted_live` that were refusing, or that all share.
     pub evicted_refusing: u64,
     /// Ids of settlements forgotten too early: one that is sent again after that is applied again.
     pub dropped_settle_ids: u64,

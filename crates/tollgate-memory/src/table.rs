@@ -143,7 +143,7 @@ impl Table {
             let Some(after) = after.filter(|after| *after != before) else { continue };
             self.uses += 1;
             self.slots[place as usize].last_use = self.uses;
-            if correction.delta < 0 {
+            if correction.delta < 0 && !is_shared(&correction.key) {
                 self.mark(place, false);
             }
             self.set(place, after, correction.limit.idle_at(&after));
@@ -179,7 +179,7 @@ impl Table {
         slot.last_use = outcome.number;
         // An idle key says nothing, so what it was before does not stick to it either.
         let refused = slot.refusing && !slot.is_idle(self.newest);
-        self.mark(place, outcome.refuses().unwrap_or(refused));
+        self.mark(place, outcome.protects().unwrap_or(refused));
         if let Some(after) = outcome.after
             && after != self.slots[place as usize].state
         {
@@ -205,7 +205,7 @@ impl Table {
             self.slots.push(slot);
             last_place(&self.slots)
         };
-        self.mark(place, outcome.refuses().unwrap_or(false));
+        self.mark(place, outcome.protects().unwrap_or(false));
         let slots = &self.slots;
         self.index.insert_unique(spread(hash), place, |&place| spread(slots[place as usize].hash));
         self.eviction.note_idle_at(place, &self.slots);
@@ -279,17 +279,24 @@ impl Outcome<'_> {
         self.charge.charging == Charging::Never || self.charge.cost == Units::ZERO
     }
 
-    /// Whether the key is refusing from now on, where the decision says anything about that: a cost that can never fit does
+    /// Whether the key is protected from now on, where the decision says anything about that: a cost that can never fit does
     /// not, and neither does a shadow.
     #[inline]
-    fn refuses(&self) -> Option<bool> {
+    fn protects(&self) -> Option<bool> {
         match self.decision.verdict() {
+            _ if is_shared(&self.charge.key) => Some(true),
             _ if !self.charge.enforce => None,
             Verdict::Allow => Some(false),
             Verdict::Deny { retry_at: Some(_) } => Some(true),
             Verdict::Deny { retry_at: None } => None,
         }
     }
+}
+
+/// Whether all are counted under this key: there are no more of them than names, so no visitor can add to them.
+#[inline]
+const fn is_shared(key: &Key<'_>) -> bool {
+    key.parts().is_empty()
 }
 
 /// A hash as wide as the index wants it, its uppermost bits mixed from all of the others.

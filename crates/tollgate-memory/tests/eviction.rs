@@ -10,7 +10,7 @@ use model::Model;
 use proptest::prelude::*;
 use tollgate_core::{Charging, Limit, Stamp, Units, Window};
 use tollgate_memory::MemoryStore;
-use tollgate_store::{Charge, Correction, Forget, Key, Settle, SettleId, Take, Target};
+use tollgate_store::{Charge, Correction, Forget, Key, Name, Settle, SettleId, Take, Target};
 
 /// Mixed lengths and kinds: what is used least recently is often not what falls idle first.
 const LIMITS: [Limit; 6] = [
@@ -240,6 +240,58 @@ fn a_blocked_visitor_stays_blocked_through_a_million_fresh_ones() {
         assert_eq!(store.stats().evicted_live, fresh + 1 - capacity as u64);
         assert_eq!(store.stats().evicted_refusing, 0);
         assert!(!take(&store, blocked, DAY, NOON + 1_000).is_admitted());
+    }
+}
+
+#[test]
+fn a_blocked_visitor_stays_blocked_whatever_else_its_requests_are_charged_to() {
+    let store = MemoryStore::with_capacity(1_000).unwrap();
+    let names = ["burst", "day", "site", "all"].map(Name::new);
+    let limits = [20, 3, 1_000_000, 1_000_000].map(|quota| Limit::fixed(quota, Window::DAY));
+    let ask = |visitor: u64| {
+        let parts = [&number(visitor)[..], &number(visitor)[..], &number(0)[..], &[]];
+        let charges: Vec<_> =
+            (0..4).map(|at| Charge::new(Key::new(names[at], parts[at]), limits[at])).collect();
+        take_all(&store, &charges, NOON).unwrap()
+    };
+    for turn in 0..4 {
+        assert_eq!(ask(5_000_000).is_admitted(), turn < 3);
+    }
+    for visitor in 0..20_000 {
+        assert!(ask(visitor).is_admitted());
+    }
+    let refused = ask(5_000_000);
+    assert!(!refused.is_admitted());
+    // What it has spent elsewhere may be forgotten; what all share is not.
+    assert_eq!([1, 2, 3].map(|at| refused[at].used().get()), [3, 20_003, 20_003]);
+    assert_eq!((store.len(), store.stats().evicted_refusing), (1_000, 0));
+}
+
+#[test]
+fn fresh_visitors_cannot_push_out_what_all_share() {
+    let budget = Limit::fixed(5_000, Window::DAY);
+    let key = Key::new(Name::new("budget"), &[]);
+    for capacity in [16, 1_000] {
+        let store = MemoryStore::with_capacity(capacity).unwrap();
+        let spend = |cost| Charge { cost: Units::new(cost), ..Charge::new(key, budget) };
+        assert!(take_all(&store, &[spend(4_000)], NOON).unwrap().is_admitted());
+        for visitor in 0..20_000 {
+            let _ = take(&store, visitor, DAY, NOON);
+        }
+        assert_eq!(take_all(&store, &[spend(0)], NOON).unwrap()[0].used().get(), 4_000);
+        let stamp = stamp_of(&store, &spend(0));
+        let corrections = [Correction { key, limit: budget, stamp, delta: -1 }];
+        store.settle(&Settle { id: SettleId::new(1), corrections: &corrections, now: at(NOON) }).unwrap();
+        for visitor in 0..20_000 {
+            let _ = take(&store, visitor, DAY, NOON);
+        }
+        assert_eq!(take_all(&store, &[spend(0)], NOON).unwrap()[0].used().get(), 3_999);
+        // When its window is over it goes like any other.
+        let next = NOON + 86_400_000;
+        for visitor in 0..capacity as u64 {
+            let _ = take(&store, visitor, DAY, next);
+        }
+        assert_eq!((store.len(), store.stats().evicted_refusing), (capacity, 0));
     }
 }
 

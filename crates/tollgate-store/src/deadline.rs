@@ -23,7 +23,7 @@ impl<S: Store> Deadline<S> {
     /// # Errors
     /// Only if `after` is zero: such a store would never answer.
     pub fn new(inner: S, after: Duration) -> Result<Self, DeadlineError> {
-        if after.is_zero() { Err(DeadlineError) } else { Ok(Self { inner, after }) }
+        if after.is_zero() { Err(DeadlineError(())) } else { Ok(Self { inner, after }) }
     }
 
     /// The store inside.
@@ -66,7 +66,7 @@ impl<S: Store> Store for Deadline<S> {
 
 /// A deadline of no time at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DeadlineError;
+pub struct DeadlineError(());
 
 impl fmt::Display for DeadlineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

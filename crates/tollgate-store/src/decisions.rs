@@ -77,7 +77,8 @@ impl Decisions {
     }
 
     /// The answer to the take as a whole. A refusal's `retry_at` is the latest over the charges that refused, which is the first
-    /// instant at which the same take would be admitted if nothing else were spent.
+    /// instant at which the same take would be admitted if nothing else were spent. Only where a charge that fitted is written all
+    /// the same ([`Charging::Always`](tollgate_core::Charging::Always)) may it have used up itself what it needs by then.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         if self.admitted {

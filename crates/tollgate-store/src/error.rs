@@ -1,18 +1,18 @@
 //! What can go wrong below a decision.
 
-use std::{borrow::Cow, error::Error, fmt};
+use std::{borrow::Cow, error::Error, fmt, sync::Arc};
 
 use tollgate_core::ClockBehind;
 
 /// A store that could not decide. A refusal is never one of these.
 ///
 /// Its text says what to do, and names neither a key nor a credential; what lies behind it is its
-/// [`source`](std::error::Error::source).
-#[derive(Debug)]
+/// [`source`](std::error::Error::source). Clones share that source, so that one failure can answer all calls it hit.
+#[derive(Clone, Debug)]
 pub struct StoreError {
     kind: StoreErrorKind,
     detail: Cow<'static, str>,
-    source: Option<Box<dyn Error + Send + Sync>>,
+    source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 /// What kind of failure it was.
@@ -53,7 +53,7 @@ impl StoreError {
     /// The same error with what caused it.
     #[must_use]
     pub fn caused_by(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.source = Some(source.into());
+        self.source = Some(source.into().into());
         self
     }
 
@@ -100,7 +100,6 @@ impl Error for StoreError {
 impl From<ClockBehind> for StoreError {
     #[cold]
     fn from(behind: ClockBehind) -> Self {
-        Self::new(StoreErrorKind::ClockBehind, "set the clocks of all machines that count together")
-            .caused_by(behind)
+        Self::new(StoreErrorKind::ClockBehind, "nothing is counted by such a clock").caused_by(behind)
     }
 }

@@ -65,7 +65,7 @@ pub enum ConfigError {
     },
     /// The text names no option, or gives it a value that it does not have.
     UnknownOption {
-        /// The word as given.
+        /// The word as given; of one that names no option only the name, since its value may be a secret.
         text: String,
     },
     /// The text gives one option twice.

@@ -83,6 +83,20 @@ fn source(word: &str) -> Result<VisitorSourceBuilder, ConfigError> {
     })
 }
 
+const OPTIONS: [&str; 11] = [
+    "peers",
+    "proxies",
+    "hops",
+    "untrusted",
+    "missing",
+    "prefer",
+    "shared",
+    "prefix",
+    "allow-port",
+    "nat64",
+    "6to4",
+];
+
 fn option(
     builder: VisitorSourceBuilder,
     word: &str,
@@ -111,7 +125,9 @@ fn option(
         ("allow-port", None) => builder.allow_port(),
         ("nat64", None) => builder.nat64(),
         ("6to4", None) => builder.six_to_four(),
-        _ => return Err(unknown()),
+        _ if OPTIONS.contains(&name) => return Err(unknown()),
+        // Its value may be a secret that was taken for an option.
+        _ => return Err(ConfigError::UnknownOption { text: name.to_owned() }),
     })
 }
 
@@ -235,6 +251,8 @@ mod tests {
     fn a_mistake_is_shown_as_it_was_given() {
         let error = |line: &str| line.parse::<VisitorSource>().unwrap_err().to_string();
         assert!(error("fly missing=x").starts_with("`missing=x` is no option"));
+        assert!(error("peer secret=hunter2").starts_with("`secret` is no option"), "no secret is shown");
+        assert!(error("peer nat64=yes").starts_with("`nat64=yes` is no option"));
         assert!(error("peer nat64 nat64").starts_with("`nat64` sets an option"));
         assert!(error("fly shared=192.0.2.1,x").starts_with("`x` is no address"));
         assert!(error("header:a:b peers=any").starts_with("`a:b` is no header name"));

@@ -43,11 +43,10 @@ mod limiter;
 
 #[cfg(feature = "memory")]
 pub use limiter::{MemoryLimiterError, memory_limiter};
-pub use tollgate_core as core;
 pub use tollgate_guard::*;
 #[cfg(feature = "memory")]
-pub use tollgate_memory::MemoryStore;
-pub use tollgate_store as store;
+pub use tollgate_memory::{CapacityError, MemoryStats, MemoryStore};
+pub use tollgate_store::{Charge, Correction, Decisions, Forget, Key, Settle, SettleId, Take, Target};
 
 #[cfg(feature = "http")]
 pub use tollgate_http as http;

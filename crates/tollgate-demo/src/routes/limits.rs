@@ -6,7 +6,7 @@ use axum::{
     http::StatusCode,
 };
 use serde::{Deserialize, Serialize};
-use tollgate_guard::{Decision, KeyParts, MOST_CHARGES, OnOutage, Policy, PolicyCharge};
+use tollgate_guard::{Decision, KeyParts, MOST_CHARGES, OnOutage, Policy, PolicyCharge, PolicyDecision};
 use tollgate_http::{Caller, Rejection};
 use tollgate_visitor::Visitor;
 
@@ -53,11 +53,10 @@ pub(super) async fn limits(
     for some in asked.chunks(MOST_CHARGES) {
         let charges: Vec<PolicyCharge<'_>> = some.iter().map(|asked| asked.charge.clone()).collect();
         let outcome = app.guard().peek(&charges).await;
-        let decisions = outcome.decisions();
-        // During an outage there are fewer decisions than charges, or none.
-        let is_decided = decisions.len() == some.len();
         for (at, asked) in some.iter().enumerate() {
-            rows.push(asked.row(is_decided.then(|| decisions[at].decision())));
+            // During an outage there are fewer decisions than charges, or none.
+            let said = outcome.decisions().iter().find(|said| said.place() == at);
+            rows.push(asked.row(said.map(PolicyDecision::decision)));
         }
     }
     Ok(Json(rows))

@@ -1,0 +1,128 @@
+//! Concurrent calls that share a request.
+//!
+//! A request costs both sides some ten times what a command in it costs. So a call puts its command into a queue and, if nobody
+//! is about to fetch what waits there, starts a sender: a task that lets everybody who is ready to run go first, once, and then
+//! takes all that waits along in one request. A call that is alone loses no time by that.
+//!
+//! Each caller waits for its own answer and no longer than its own deadline. Who gives up takes nothing away from the others,
+//! and what he has not yet sent is not sent.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use bytes::Bytes;
+use tokio::{sync::oneshot, time::Instant};
+
+use crate::{
+    client::Client,
+    command::{Command, Form},
+    failure::Failure,
+    queue::Job,
+};
+
+/// Has a command sent along with those of others.
+pub(crate) async fn call(
+    client: &Arc<Client>,
+    command: Command,
+    form: Form,
+    until: Instant,
+) -> Result<Bytes, Failure> {
+    let (answer, answered) = oneshot::channel();
+    if client.queue().push(Job { command, form, until, answer }) {
+        Sender::start(client);
+    }
+    answered.await.unwrap_or(Err(Failure::Abandoned))
+}
+
+/// A place among the senders of a client. Dropped before its work is done, as with the runtime it runs on, it gives the place
+/// back.
+struct Sender {
+    client: Arc<Client>,
+    gathering: bool,
+    placed: bool,
+}
+
+impl Sender {
+    /// Starts a sender in a place that the queue has made.
+    fn start(client: &Arc<Client>) {
+        let sender = Self { client: Arc::clone(client), gathering: true, placed: true };
+        tokio::spawn(sender.run());
+    }
+
+    async fn run(mut self) {
+        while self.placed {
+            // Whoever is ready to run comes first: this is what makes batches large without making anybody wait.
+            tokio::task::yield_now().await;
+            let (batch, more) = self.client.queue().gather();
+            self.gathering = false;
+            if more {
+                Self::start(&self.client);
+            }
+            if !batch.is_empty() {
+                send(&self.client, batch).await;
+            }
+            self.gathering = self.client.queue().next();
+            self.placed = self.gathering;
+        }
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        if self.placed {
+            let orphans: VecDeque<Job> = self.client.queue().abandon(self.gathering);
+            drop(orphans);
+        }
+    }
+}
+
+/// Sends a batch and hands out the answers. The request is given up when the last of its callers has.
+async fn send(client: &Client, batch: Vec<Job>) {
+    let until = batch.iter().map(|job| job.until).max().unwrap_or_else(Instant::now);
+    let body = write(&batch);
+    let answers = async {
+        if batch.len() == 1 {
+            client.send_one(body).await.map(|answer| vec![answer])
+        } else {
+            client.send_many(body, batch.len()).await
+        }
+    };
+    match tokio::time::timeout_at(until, answers).await {
+        Ok(Ok(answers)) => {
+            for (job, answer) in batch.into_iter().zip(answers) {
+                // Who no longer waits does not mind.
+                let _ = job.answer.send(Ok(answer));
+            }
+        }
+        Ok(Err(failure)) => fail(batch, &failure),
+        Err(_elapsed) => fail(batch, &Failure::Elapsed),
+    }
+}
+
+fn fail(batch: Vec<Job>, failure: &Failure) {
+    for job in batch {
+        let _ = job.answer.send(Err(failure.clone()));
+    }
+}
+
+/// The body of a request: one command as it is, several as an array. Commands are carried out in order, so a script's text has
+/// to be there once.
+fn write(batch: &[Job]) -> Vec<u8> {
+    let length = batch.iter().map(|job| job.command.len() + 1).sum::<usize>() + 1;
+    let mut body = Vec::with_capacity(length);
+    let mut texts: Vec<&'static str> = Vec::new();
+    for job in batch {
+        if batch.len() > 1 {
+            body.push(if body.is_empty() { b'[' } else { b',' });
+        }
+        let known = texts.contains(&job.command.script.sha);
+        let with_text = job.form == Form::Text || (job.form == Form::TextOnce && !known);
+        if with_text {
+            texts.push(job.command.script.sha);
+        }
+        job.command.write(&mut body, with_text);
+    }
+    if batch.len() > 1 {
+        body.push(b']');
+    }
+    body
+}

@@ -1,0 +1,178 @@
+//! Sends commands: tries, deadline and what a server may say in between.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, Request, Response, Uri, header};
+use parking_lot::Mutex;
+use tokio::time::Instant;
+use tollgate_script::{Reply, ServerAnswer, server_error};
+use tollgate_store::{StoreError, StoreErrorKind};
+
+use crate::{
+    Credentials, Transport, batch,
+    command::{Command, Form},
+    failure::Failure,
+    queue::Queue,
+    reply::Answer,
+    response,
+    service_error::service_error,
+};
+
+/// How often a request is sent again, at most.
+pub(crate) const MORE_TRIES: u32 = 2;
+
+/// How long to wait before it is sent again.
+pub(crate) const PAUSE: Duration = Duration::from_millis(100);
+
+const SYNC_TOKEN: &str = "upstash-sync-token";
+
+/// A database, as all stores of a process that use it with one token share it.
+pub(crate) struct Client {
+    transport: Arc<dyn Transport>,
+    credentials: Credentials,
+    /// What the service said last about how far it is; said back, it makes the next answer at least that new.
+    sync_token: Mutex<Option<HeaderValue>>,
+    queue: Queue,
+}
+
+/// How a call is to be made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manner {
+    /// From the first try to the end of the last.
+    pub(crate) deadline: Duration,
+    /// Whether it may share a request with other calls.
+    pub(crate) batching: bool,
+}
+
+impl Client {
+    pub(crate) fn new(credentials: Credentials, transport: Arc<dyn Transport>) -> Self {
+        Self { transport, credentials, sync_token: Mutex::new(None), queue: Queue::default() }
+    }
+
+    pub(crate) const fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    /// Has a command carried out.
+    ///
+    /// A server that does not know the script is sent its text at once. Where the service was not reached, or is not there just
+    /// now, the same command is sent again; whoever makes commands sees to it that they can be.
+    pub(crate) async fn call(
+        self: &Arc<Self>,
+        command: Command,
+        manner: Manner,
+    ) -> Result<Reply, StoreError> {
+        if tokio::runtime::Handle::try_current().is_err() {
+            return Err(StoreError::misuse("a store over HTTP must be used within a Tokio runtime"));
+        }
+        let until = Instant::now() + manner.deadline;
+        let mut form = Form::Digest;
+        let mut tries = 0;
+        let mut failed: Option<Failure> = None;
+        loop {
+            let attempt = self.attempt(&command, form, until, manner.batching);
+            let outcome = match tokio::time::timeout_at(until, attempt).await {
+                Ok(outcome) => outcome,
+                Err(_elapsed) => Err(Failure::Elapsed),
+            };
+            match outcome {
+                Ok(json) => match Answer::read(&json) {
+                    Some(Answer::Reply(reply)) => return Ok(reply),
+                    Some(Answer::Error(text)) => match (self.meaning(&text), form.next()) {
+                        (ServerAnswer::NoScript, Some(next)) => form = next,
+                        (answer, _) => return Err(answer.into_error()),
+                    },
+                    None => {
+                        return Err(Failure::Garbage("the answer to a command is none: check the URL").into());
+                    }
+                },
+                Err(failure)
+                    if failure.is_retriable() && tries < MORE_TRIES && Instant::now() + PAUSE < until =>
+                {
+                    tries += 1;
+                    failed = Some(failure);
+                    pause().await;
+                }
+                Err(Failure::Elapsed) => return Err(out_of_time(manner.deadline, failed)),
+                Err(failure) => return Err(failure.into()),
+            }
+        }
+    }
+
+    /// One try; gives back the JSON of the command's own answer.
+    async fn attempt(
+        self: &Arc<Self>,
+        command: &Command,
+        form: Form,
+        until: Instant,
+        batching: bool,
+    ) -> Result<Bytes, Failure> {
+        if batching {
+            return batch::call(self, command.clone(), form, until).await;
+        }
+        let mut body = Vec::with_capacity(command.len());
+        command.write(&mut body, form != Form::Digest);
+        self.send_one(body).await
+    }
+
+    /// What an error text means. A proxy may repeat what it was sent, so the token is taken out first.
+    fn meaning(&self, text: &str) -> ServerAnswer {
+        let text = self.credentials.token().conceal(text);
+        service_error(&text).map_or_else(|| server_error(&text), ServerAnswer::Error)
+    }
+
+    /// Sends one command by itself.
+    pub(crate) async fn send_one(&self, body: Vec<u8>) -> Result<Bytes, Failure> {
+        response::of_one(self.post(&self.credentials.base().single, body).await?)
+    }
+
+    /// Sends an array of `count` commands.
+    pub(crate) async fn send_many(&self, body: Vec<u8>, count: usize) -> Result<Vec<Bytes>, Failure> {
+        response::of_many(self.post(&self.credentials.base().pipeline, body).await?, count)
+    }
+
+    async fn post(&self, uri: &Uri, body: Vec<u8>) -> Result<Response<Bytes>, Failure> {
+        let mut request = Request::new(Bytes::from(body));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = uri.clone();
+        let headers = request.headers_mut();
+        headers.insert(header::AUTHORIZATION, self.credentials.token().authorization().clone());
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert("upstash-encoding", HeaderValue::from_static("base64"));
+        if let Some(token) = self.sync_token.lock().clone() {
+            headers.insert(SYNC_TOKEN, token);
+        }
+        let response =
+            self.transport.send(request).await.map_err(|error| Failure::Transport(Arc::new(error)))?;
+        if let Some(token) = response.headers().get(SYNC_TOKEN).filter(|token| !token.is_empty()) {
+            *self.sync_token.lock() = Some(token.clone());
+        }
+        Ok(response)
+    }
+}
+
+/// What waits in the queue holds keys, and keys hold addresses of visitors: it is left out.
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("credentials", &self.credentials)
+            .field("transport", &self.transport)
+            .finish_non_exhaustive()
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a transport waits between two tries")]
+async fn pause() {
+    tokio::time::sleep(PAUSE).await;
+}
+
+#[cold]
+fn out_of_time(deadline: Duration, failed: Option<Failure>) -> StoreError {
+    let detail = format!("given up after {} ms; the charge may have been counted", deadline.as_millis());
+    let error = StoreError::new(StoreErrorKind::Timeout, detail);
+    match failed {
+        Some(failure) => error.caused_by(StoreError::from(failure)),
+        None => error,
+    }
+}

@@ -1,0 +1,81 @@
+//! The transport that everybody uses: HTTP/1.1 with connections that are kept.
+
+use async_trait::async_trait;
+use bytes::{Bytes, BytesMut};
+use http::{Request, Response};
+use reqwest::{Client, redirect};
+
+use crate::{Credentials, Transport, TransportError, tls};
+
+/// HTTP/1.1 over connections that are kept open, encrypted by rustls.
+///
+/// Trusted are the certificates of the system (`SSL_CERT_FILE` and `SSL_CERT_DIR` are honoured), and where it has none, as in an
+/// image without a distribution, Mozilla's. No process-wide provider of cryptography is needed or set. `HTTPS_PROXY`,
+/// `ALL_PROXY` and `NO_PROXY` are honoured for `https://`; a plain `http://` host is private and asked directly.
+#[derive(Clone, Debug)]
+pub struct HttpTransport {
+    client: Client,
+}
+
+/// The most that is read of one answer: some eight times the longest that a thousand commands have.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
+
+impl HttpTransport {
+    /// A transport with connections of its own. None is made yet.
+    ///
+    /// # Errors
+    /// Only if encryption could not be set up.
+    pub fn new(credentials: &Credentials) -> Result<Self, TransportError> {
+        let mut builder = Client::builder()
+            // Our own, with one deadline over all tries.
+            .retry(reqwest::retry::never())
+            .redirect(redirect::Policy::none())
+            .referer(false)
+            .user_agent(concat!("tollgate-upstash/", env!("CARGO_PKG_VERSION")));
+        let encrypted = credentials.url().starts_with("https:");
+        builder = if encrypted { builder.https_only(true) } else { builder.no_proxy() };
+        // Even without encryption the builder wants it set up, or it asks for a provider of the whole process.
+        let tls = tls::config(encrypted).map_err(TransportError::broken)?;
+        builder = builder.tls_backend_preconfigured(tls);
+        let client = builder.build().map_err(TransportError::broken)?;
+        Ok(Self { client })
+    }
+}
+
+#[async_trait]
+impl Transport for HttpTransport {
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
+        let request = request.try_into().map_err(broken)?;
+        let mut answer = self.client.execute(request).await.map_err(broken)?;
+        let mut response = Response::new(Bytes::new());
+        *response.status_mut() = answer.status();
+        *response.headers_mut() = std::mem::take(answer.headers_mut());
+        *response.body_mut() = read(&mut answer).await?;
+        Ok(response)
+    }
+}
+
+/// An error of the HTTP client says the URL with its every word; the caller knows it.
+fn broken(error: reqwest::Error) -> TransportError {
+    TransportError::broken(error.without_url())
+}
+
+/// An answer in one piece is passed on as it is, without a copy.
+async fn read(answer: &mut reqwest::Response) -> Result<Bytes, TransportError> {
+    let first = answer.chunk().await.map_err(broken)?.unwrap_or_default();
+    let Some(second) = answer.chunk().await.map_err(broken)? else {
+        return bounded(first.len()).map(|()| first);
+    };
+    let mut whole = BytesMut::from(first);
+    let mut next = Some(second);
+    while let Some(chunk) = next {
+        bounded(whole.len().saturating_add(chunk.len()))?;
+        whole.extend_from_slice(&chunk);
+        next = answer.chunk().await.map_err(broken)?;
+    }
+    Ok(whole.freeze())
+}
+
+const fn bounded(bytes: usize) -> Result<(), TransportError> {
+    if bytes > MOST_BYTES { Err(TransportError::Oversize { most: MOST_BYTES }) } else { Ok(()) }
+}

@@ -1,0 +1,100 @@
+//! The commands that wait for a request to take them along.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use tokio::{sync::oneshot, time::Instant};
+
+use crate::{
+    command::{Command, Form},
+    failure::Failure,
+};
+
+/// Requests in flight at once. With fewer, a service that is far away keeps callers waiting; with the pause before each request,
+/// more do no harm.
+const MOST_REQUESTS: usize = 16;
+
+/// Commands in one request: what the service's own clients send at most.
+const MOST_COMMANDS: usize = 1_000;
+
+/// Bytes in one request, give or take one command: far below the smallest bound of the service.
+const MOST_BYTES: usize = 1024 * 1024;
+
+/// A command of a caller who waits for its answer.
+pub(crate) struct Job {
+    pub(crate) command: Command,
+    pub(crate) form: Form,
+    /// When its caller gives up.
+    pub(crate) until: Instant,
+    pub(crate) answer: oneshot::Sender<Result<Bytes, Failure>>,
+}
+
+/// The commands that wait, and who is about to fetch them.
+///
+/// At most one sender is gathering at a time: it has been started and waits for others to add their commands before it takes
+/// them all. At most [`MOST_REQUESTS`] senders exist.
+#[derive(Default)]
+pub(crate) struct Queue(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Job>,
+    gathering: bool,
+    senders: usize,
+}
+
+impl State {
+    /// Makes room for one more sender if there is work for it.
+    fn start(&mut self) -> bool {
+        let start = !self.gathering && !self.waiting.is_empty() && self.senders < MOST_REQUESTS;
+        if start {
+            self.gathering = true;
+            self.senders += 1;
+        }
+        start
+    }
+}
+
+impl Queue {
+    /// Adds a command. If a sender has to be started for it, here is its place.
+    pub(crate) fn push(&self, job: Job) -> bool {
+        let mut state = self.0.lock();
+        state.waiting.push_back(job);
+        state.start()
+    }
+
+    /// Ends the gathering of a sender: what it is to send, and whether another sender has to be started for the rest. Commands
+    /// whose callers no longer wait are left out, and so never sent.
+    pub(crate) fn gather(&self) -> (Vec<Job>, bool) {
+        let mut batch = Vec::new();
+        let mut bytes = 0;
+        let mut state = self.0.lock();
+        while batch.len() < MOST_COMMANDS && bytes < MOST_BYTES {
+            let Some(job) = state.waiting.pop_front() else { break };
+            if !job.answer.is_closed() {
+                bytes += job.command.len();
+                batch.push(job);
+            }
+        }
+        state.gathering = false;
+        let more = state.start();
+        (batch, more)
+    }
+
+    /// After a sender has sent: whether it is to gather again. If not, its place is free.
+    pub(crate) fn next(&self) -> bool {
+        let mut state = self.0.lock();
+        state.senders -= 1;
+        state.start()
+    }
+
+    /// Gives up the place of a sender that was stopped from outside. What waits and would never be fetched is given back:
+    /// dropping it tells its callers, who may send it again.
+    pub(crate) fn abandon(&self, gathering: bool) -> VecDeque<Job> {
+        let mut state = self.0.lock();
+        state.senders -= 1;
+        state.gathering &= !gathering;
+        if state.senders == 0 { std::mem::take(&mut state.waiting) } else { VecDeque::new() }
+    }
+}

@@ -1,0 +1,117 @@
+//! The store.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use tollgate_script::{
+    Call, Dialect, Prefix, Replay, Reply, forget_answer, forget_call, settle_answer, settle_call,
+    take_answer, take_call,
+};
+use tollgate_store::{Decisions, Forget, Settle, Store, StoreError, Take};
+
+use crate::{
+    BuildError, Credentials, UpstashStoreBuilder,
+    client::{Client, Manner},
+    command::{Command, Script},
+};
+
+/// Counts in a database of Upstash, over its REST API.
+///
+/// All stores of a process with the same credentials share one client: its connections, its queue and how far the service said
+/// it is. Cloning one is cheap, and the clones share too. It must be used within a Tokio runtime with I/O and time enabled.
+///
+/// A call is answered or failed within the deadline. Where the service was not reached, or a status of 5xx says that it is not
+/// there, the request is sent again, at most twice, 100 ms apart; however often a take arrives it is counted once. A Redis error
+/// is an answer and never sent again.
+#[derive(Clone, Debug)]
+pub struct UpstashStore {
+    client: Arc<Client>,
+    prefix: Prefix,
+    manner: Manner,
+    replay: Duration,
+}
+
+impl UpstashStore {
+    /// How long a call may take if nobody says otherwise.
+    pub const DEADLINE: Duration = Duration::from_secs(1);
+
+    /// A store with all defaults. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// Only if encryption could not be set up.
+    pub fn new(credentials: Credentials) -> Result<Self, BuildError> {
+        Self::builder(credentials).build()
+    }
+
+    /// A store that is put together step by step.
+    pub fn builder(credentials: Credentials) -> UpstashStoreBuilder {
+        UpstashStoreBuilder::new(credentials)
+    }
+
+    pub(crate) const fn from_parts(
+        client: Arc<Client>,
+        prefix: Prefix,
+        manner: Manner,
+        replay: Duration,
+    ) -> Self {
+        Self { client, prefix, manner, replay }
+    }
+
+    /// What its keys begin with.
+    #[must_use]
+    pub const fn prefix(&self) -> &Prefix {
+        &self.prefix
+    }
+
+    async fn send(&self, call: &Call) -> Result<Reply, StoreError> {
+        let script =
+            Script { sha: call.script.sha1(Dialect::Upstash), text: call.script.text(Dialect::Upstash) };
+        self.client.call(Command::new(script, &call.keys, &call.args), self.manner).await
+    }
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl Store for UpstashStore {
+    /// Never at once: the counts are elsewhere.
+    fn take_now(&self, _take: &Take<'_>) -> Option<Result<Decisions, StoreError>> {
+        None
+    }
+
+    async fn take(&self, take: Take<'_>) -> Result<Decisions, StoreError> {
+        if take.charges.is_empty() {
+            return Decisions::decide(&take, [], |_, _| ());
+        }
+        let replay = Replay::new(request_id(), self.replay);
+        let call = take_call(&self.prefix, &take, Some(replay))?;
+        take_answer(&take, &self.send(&call).await?)
+    }
+
+    async fn settle(&self, settle: Settle<'_>) -> Result<(), StoreError> {
+        let call = settle_call(&self.prefix, &settle)?;
+        if settle.corrections.is_empty() {
+            return Ok(());
+        }
+        settle_answer(&self.send(&call).await?)
+    }
+
+    async fn forget(&self, forget: Forget<'_>) -> Result<(), StoreError> {
+        let call = forget_call(&self.prefix, &forget)?;
+        if forget.targets.is_empty() {
+            return Ok(());
+        }
+        forget_answer(&self.send(&call).await?)
+    }
+}
+
+/// One for each take, and the same however often it is sent. From the system each time, not from a seed of the process: a machine
+/// that is copied while it runs would go on with the same ones in both.
+fn request_id() -> u128 {
+    u128::from(random_bits()) << 64 | u128::from(random_bits())
+}
+
+/// Where the system has none to give, what the standard library seeds its maps with.
+fn random_bits() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    getrandom::u64().unwrap_or_else(|_| RandomState::new().hash_one(0u8))
+}
