@@ -1,6 +1,6 @@
 //! `cargo xtask interop`: Upstash's own TypeScript and Python clients, unmodified, against the gateway.
 //!
-//! Their versions are pinned by the lock files beside the tests in `crates/tollgate-gateway/interop`; they are
+//! They spend from one count with Tollgate, too. Their versions are pinned by the lock files beside the tests in `crates/tollgate-gateway/interop`; they are
 //! installed under the target folder.
 
 use std::io::{BufRead as _, BufReader};
@@ -28,18 +28,29 @@ pub(crate) fn run() -> Result {
             return Err(failure(format!("`{program}` is missing or too old. {advice}")));
         }
     }
-    let folder = copied(&Workspace::load()?.target.join("interop"))?;
+    let workspace = Workspace::load()?;
+    let folder = copied(&workspace.target.join("interop"))?;
     let mut install = process::command("npm");
     install.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]);
     process::run(install.current_dir(&folder))?;
     let python = python(&folder)?;
 
-    let servers = Servers::start()?;
+    process::run(&mut process::cargo(&[
+        "build",
+        "--quiet",
+        "--package",
+        "tollgate-testbed",
+        "--example",
+        "spend",
+    ]))?;
+    let mut servers = Servers::start()?;
+    let spend = workspace.target.join("debug/examples/spend").with_extension(std::env::consts::EXE_EXTENSION);
+    servers.variables.push(("TOLLGATE_SPEND".to_owned(), spend.display().to_string()));
     let mut node = process::command("node");
-    node.args(["--test", "--test-reporter=spec", "redis.test.mjs", "ratelimit.test.mjs"]);
+    node.args(["--test", "--test-reporter=spec", "redis.test.mjs", "ratelimit.test.mjs", "share.test.mjs"]);
     process::run(servers.environment(&mut node).current_dir(&folder))?;
     let mut unittest = process::command(python);
-    unittest.args(["-m", "unittest", "-v", "test_clients"]);
+    unittest.args(["-m", "unittest", "-v", "test_clients", "test_share"]);
     process::run(servers.environment(&mut unittest).current_dir(&folder))
 }
 
