@@ -42,6 +42,8 @@ pub(crate) enum Unreachable {
     Down,
     /// There was no reply in time.
     Late,
+    /// There was no reply that makes sense.
+    Garbled,
 }
 
 impl Backend {
@@ -87,8 +89,11 @@ impl Backend {
         let pipeline = pipeline(commands);
         let mut connection = self.own().await?;
         let result = connection.send_packed_commands(&pipeline, 0, count).await;
-        // It says nothing about whether Redis is there.
-        let values = result.map_err(|error| unreachable(&error))?;
+        // A failure says nothing about whether Redis is there.
+        let values = result.map_err(|error| match unreachable(&error) {
+            Unreachable::Late => Unreachable::Late,
+            Unreachable::Down | Unreachable::Garbled => Unreachable::Garbled,
+        })?;
         self.keep(connection);
         Ok(values.into_iter().map(reply::from_value).collect())
     }
@@ -112,7 +117,7 @@ impl Backend {
             (Some(text), _) => Err(text),
             (None, Some(Value::Array(values))) => Ok(values.into_iter().map(reply::from_value).collect()),
             (None, Some(Value::ServerError(error))) => Err(reply::error_text(&error)),
-            (None, _) => return Err(Unreachable::Down),
+            (None, _) => return Err(Unreachable::Garbled),
         })
     }
 
@@ -202,6 +207,7 @@ impl Unreachable {
         match self {
             Self::Down => "ERR Redis cannot be reached",
             Self::Late => "ERR Redis does not answer in time",
+            Self::Garbled => "ERR Redis gives no answer that can be read",
         }
     }
 }

@@ -66,6 +66,7 @@ impl From<Unreachable> for Refusal {
         let status = match error {
             Unreachable::Down => StatusCode::SERVICE_UNAVAILABLE,
             Unreachable::Late => StatusCode::GATEWAY_TIMEOUT,
+            Unreachable::Garbled => StatusCode::BAD_GATEWAY,
         };
         Self::new(status, error.text())
     }
@@ -192,7 +193,7 @@ impl Service {
             Err(text) => return Err(Refusal::new(StatusCode::BAD_REQUEST, text)),
         };
         let mut replies = self.backend.run(vec![command]).await?;
-        let reply = rewrite.undo(replies.pop().ok_or(Unreachable::Down)?);
+        let reply = rewrite.undo(replies.pop().ok_or(Unreachable::Garbled)?);
         let status = if reply.is_ok() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
         let mut out = Vec::new();
         reply::write(&mut out, &reply, encoding);
@@ -213,7 +214,7 @@ impl Service {
         }
         let replies = prepared.into_iter().map(|prepared| {
             let rewrite = prepared?;
-            rewrite.undo(replies.next().unwrap_or_else(|| Err(Unreachable::Down.text().to_owned())))
+            rewrite.undo(replies.next().unwrap_or_else(|| Err(Unreachable::Garbled.text().to_owned())))
         });
         Ok((StatusCode::OK, written(replies, encoding)))
     }
