@@ -4,6 +4,7 @@ use std::{error::Error, fmt, sync::Arc};
 
 use axum::extract::FromRef;
 use axum_extra::extract::cookie::Key;
+use tollgate::StoreKind;
 use tollgate_guard::{Clock, Guard, GuardError, Policy, PolicyCharge};
 use tollgate_http::{Passed, Refused, Rejection, admit};
 use tollgate_store::Store;
@@ -26,6 +27,7 @@ struct Parts {
     guard: Guard<Faulty<Arc<dyn Store>>>,
     switch: Switch,
     has_fault_switch: bool,
+    store: StoreKind,
     playground_day: Policy<0>,
     session_key: Key,
     site: Site,
@@ -49,6 +51,7 @@ impl App {
             guard,
             switch,
             has_fault_switch: config.has_fault_switch,
+            store: config.store,
             playground_day,
             session_key: config.session_key,
             site: Site::open(config.pages).map_err(AppError::Pages)?,
@@ -72,6 +75,12 @@ impl App {
     #[must_use]
     pub fn has_fault_switch(&self) -> bool {
         self.0.has_fault_switch
+    }
+
+    /// What kind of store counts.
+    #[must_use]
+    pub fn store_kind(&self) -> StoreKind {
+        self.0.store
     }
 
     /// The playground's budget, as configured.

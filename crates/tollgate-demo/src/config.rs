@@ -3,6 +3,7 @@
 use std::{error::Error, ffi::OsString, fmt, path::PathBuf};
 
 use axum_extra::extract::cookie::Key;
+use tollgate::StoreKind;
 use tollgate_guard::{Limit, Units};
 use tollgate_visitor::VisitorSource;
 
@@ -36,6 +37,8 @@ pub struct Config {
     pub pages: Pages,
     /// Whether clients may switch the store off.
     pub has_fault_switch: bool,
+    /// What kind of store counts, to say so.
+    pub store: StoreKind,
 }
 
 /// What `--help` prints.
@@ -59,6 +62,8 @@ Environment:
                                 (default: random, so that sessions end with the process)
   TOLLGATE_DEMO_PAGES           a folder of .md files to serve instead of the built-in pages
   TOLLGATE_DEMO_FAULTS          off: clients cannot switch the store off (default: on)
+  UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN, or REDIS_URL
+                                the Redis to count in, with other processes (default: memory)
   RUST_LOG                      what is logged to standard error (default: info)
 ";
 
@@ -136,7 +141,8 @@ impl Config {
 
         let pages = variable("TOLLGATE_DEMO_PAGES").filter(|folder| !folder.is_empty());
         let pages = pages.map_or(Pages::Embedded, |folder| Pages::Folder(PathBuf::from(folder)));
-        Ok(Self { port, visitor, playground_day, session_key, pages, has_fault_switch })
+        let store = StoreKind::of(|name| variable(name).and_then(|value| value.into_string().ok()));
+        Ok(Self { port, visitor, playground_day, session_key, pages, has_fault_switch, store })
     }
 }
 

@@ -7,14 +7,12 @@ use std::{
     io::{self, Write},
     net::{Ipv4Addr, SocketAddr},
     process::ExitCode,
-    sync::Arc,
     time::Duration,
 };
 
 use tokio::{net::TcpListener, sync::watch};
 use tollgate_demo::{App, Command, Config, HELP, router};
 use tollgate_guard::SystemClock;
-use tollgate_memory::MemoryStore;
 use tracing_subscriber::EnvFilter;
 
 /// How long requests that have begun may take once the server is told to stop.
@@ -45,7 +43,9 @@ async fn serve(config: Config) -> Result<(), Box<dyn Error>> {
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
 
     let port = config.port;
-    let app = App::new(config, Arc::new(MemoryStore::new()), SystemClock)?;
+    let store = tollgate::store(|name| std::env::var(name).ok())?;
+    tracing::info!(store = %config.store, "counting");
+    let app = App::new(config, store, SystemClock)?;
     let listener =
         TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|source| BindError { port, source })?;
     let stop = Stop::listen()?;

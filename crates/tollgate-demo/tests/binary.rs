@@ -9,6 +9,8 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use tollgate_gateway::Gateway;
+use tollgate_testbed::RedisServer;
 use ureq::{
     Agent,
     http::{Request, Response},
@@ -26,6 +28,10 @@ fn program() -> Command {
     for variable in ["VISITOR", "PLAYGROUND_DAY", "SESSION_KEY", "PAGES", "FAULTS"] {
         program.env_remove(format!("TOLLGATE_DEMO_{variable}"));
     }
+    for pair in ["KV_REST_API", "UPSTASH_REDIS_REST"] {
+        program.env_remove(format!("{pair}_URL")).env_remove(format!("{pair}_TOKEN"));
+    }
+    program.env_remove("REDIS_URL");
     // Any folder will do: the pages are part of the program.
     program.current_dir(std::env::temp_dir()).env_remove("RUST_LOG").stdin(Stdio::null());
     program
@@ -122,6 +128,44 @@ fn twenty_questions_are_fifteen_answers() {
     assert_eq!(server.used("ask-all", "203.0.113.9"), 17);
 }
 
+/// Two processes, 20 questions of one visitor in turn: 15 answers, wherever they were asked.
+fn share_every_limit(variables: &[(&str, &str)], kind: &str) {
+    let start = || Server::spawn(program().envs(variables.iter().copied()).stderr(Stdio::null()));
+    let servers = [start(), start()];
+    let statuses: Vec<_> = (0..20).map(|n| servers[n % 2].ask("203.0.113.7").status().as_u16()).collect();
+    assert_eq!(statuses, [[200; 15].as_slice(), &[429; 5]].concat());
+    for server in &servers {
+        assert_eq!(server.used("ask-all", "203.0.113.7"), 15);
+        let state = server.agent.get(format!("{}/api/store", server.url)).call().unwrap();
+        let state: Value = serde_json::from_str(&state.into_body().read_to_string().unwrap()).unwrap();
+        assert_eq!(state["kind"], kind);
+    }
+}
+
+#[test]
+fn two_processes_on_one_redis_share_every_limit() {
+    let redis = RedisServer::start();
+    share_every_limit(&[("REDIS_URL", &redis.url())], "redis");
+    assert!(
+        redis.keys().iter().any(|key| key.starts_with("limit:ask:docs:203.0.113.7:")),
+        "{:?}",
+        redis.keys()
+    );
+}
+
+#[test]
+fn two_processes_on_the_rest_gateway_share_every_limit() {
+    let redis = RedisServer::start();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let token = "a-token-of-the-tests-and-of-nobody-else";
+    let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let gateway = Gateway::builder(redis.url()).token(token).build().unwrap();
+    let served = runtime.spawn(async move { gateway.serve(listener, std::future::pending()).await });
+    share_every_limit(&[("UPSTASH_REDIS_REST_URL", &url), ("UPSTASH_REDIS_REST_TOKEN", token)], "upstash");
+    served.abort();
+}
+
 #[test]
 fn an_outage_is_one_line_in_a_log_without_addresses() {
     let mut server = Server::spawn(program().stderr(Stdio::piped()));
@@ -142,7 +186,8 @@ fn an_outage_is_one_line_in_a_log_without_addresses() {
     server.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
     let lines_with = |words: &str| log.lines().filter(|line| line.contains(words)).count();
     assert_eq!(lines_with("store outage begins"), 1, "{log}");
-    assert_eq!(lines_with(" WARN ") + lines_with(" ERROR "), 1, "{log}");
+    assert_eq!(lines_with("each instance counts for itself"), 1, "{log}");
+    assert_eq!(lines_with(" WARN ") + lines_with(" ERROR "), 2, "{log}");
     assert_eq!(lines_with("status=503"), 12, "{log}");
     for secret in [visitor, "127.0.0.1", "Retry-After", "acme"] {
         assert_eq!(lines_with(secret), 0, "{secret:?} is in the log");

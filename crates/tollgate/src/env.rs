@@ -16,9 +16,9 @@ use tollgate_memory::MemoryStore;
 /// What a store of a Redis is asked for by.
 const REDIS_URL: &str = "REDIS_URL";
 
-/// The first variable of each pair that stands for Upstash.
-#[cfg(not(feature = "upstash"))]
-const UPSTASH_URLS: [&str; 2] = ["KV_REST_API_URL", "UPSTASH_REDIS_REST_URL"];
+/// The pairs of variables that stand for Upstash; only a complete one counts.
+const UPSTASH: [(&str, &str); 2] =
+    [("KV_REST_API_URL", "KV_REST_API_TOKEN"), ("UPSTASH_REDIS_REST_URL", "UPSTASH_REDIS_REST_TOKEN")];
 
 /// What keys begin with unless somebody says otherwise.
 pub(crate) const NAMESPACE: &str = "limit";
@@ -51,39 +51,68 @@ pub(crate) fn open(
     env: impl Fn(&str) -> Option<String>,
     namespace: &str,
 ) -> Result<Arc<dyn Store>, EnvError> {
-    if let Some(store) = upstash(&env, namespace)? {
-        return Ok(store);
+    match StoreKind::of(&env) {
+        StoreKind::Upstash => upstash(&env, namespace),
+        StoreKind::Redis => redis(env(REDIS_URL).unwrap_or_default().trim(), namespace),
+        StoreKind::Memory => {
+            warn_once();
+            Ok(Arc::new(MemoryStore::new()))
+        }
     }
-    if let Some(url) = env(REDIS_URL).filter(|url| !url.trim().is_empty()) {
-        return redis(url.trim(), namespace);
+}
+
+/// The kinds of store that an environment can ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StoreKind {
+    /// Upstash over REST.
+    Upstash,
+    /// Redis or Valkey over their own protocol.
+    Redis,
+    /// Memory: each process counts for itself.
+    Memory,
+}
+
+impl StoreKind {
+    /// The kind that [`store`] makes, or fails to make, in this environment.
+    pub fn of(env: impl Fn(&str) -> Option<String>) -> Self {
+        let is_set = |name: &str| env(name).is_some_and(|value| !value.trim().is_empty());
+        if UPSTASH.into_iter().any(|(url, token)| is_set(url) && is_set(token)) {
+            Self::Upstash
+        } else if is_set(REDIS_URL) {
+            Self::Redis
+        } else {
+            Self::Memory
+        }
     }
-    warn_once();
-    Ok(Arc::new(MemoryStore::new()))
+}
+
+impl fmt::Display for StoreKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Upstash => "upstash",
+            Self::Redis => "redis",
+            Self::Memory => "memory",
+        })
+    }
 }
 
 #[cfg(feature = "upstash")]
-fn upstash(
-    env: &impl Fn(&str) -> Option<String>,
-    namespace: &str,
-) -> Result<Option<Arc<dyn Store>>, EnvError> {
+fn upstash(env: &impl Fn(&str) -> Option<String>, namespace: &str) -> Result<Arc<dyn Store>, EnvError> {
     use tollgate_upstash::{Credentials, Prefix, UpstashStore};
     let found =
         Credentials::from_env(env).map_err(|error| EnvError::new("the credentials of Upstash", error))?;
-    let Some(credentials) = found else { return Ok(None) };
+    let credentials = found.ok_or_else(|| EnvError::bare("the credentials of Upstash are not complete"))?;
     let prefix = Prefix::try_new(namespace).map_err(|error| EnvError::new("the namespace", error))?;
     let store = UpstashStore::builder(credentials).prefix(prefix).build();
-    Ok(Some(Arc::new(store.map_err(|error| EnvError::new("the store in Upstash", error))?)))
+    Ok(Arc::new(store.map_err(|error| EnvError::new("the store in Upstash", error))?))
 }
 
 #[cfg(not(feature = "upstash"))]
-fn upstash(
-    env: &impl Fn(&str) -> Option<String>,
-    _namespace: &str,
-) -> Result<Option<Arc<dyn Store>>, EnvError> {
-    match UPSTASH_URLS.into_iter().find(|name| env(name).is_some_and(|url| !url.trim().is_empty())) {
-        Some(variable) => Err(EnvError::feature_off(variable, "upstash")),
-        None => Ok(None),
-    }
+fn upstash(_env: &impl Fn(&str) -> Option<String>, _namespace: &str) -> Result<Arc<dyn Store>, EnvError> {
+    Err(EnvError::bare(
+        "credentials of Upstash are set: build tollgate with its feature `upstash`, or unset them",
+    ))
 }
 
 #[cfg(feature = "redis")]
@@ -96,7 +125,7 @@ fn redis(url: &str, namespace: &str) -> Result<Arc<dyn Store>, EnvError> {
 
 #[cfg(not(feature = "redis"))]
 fn redis(_url: &str, _namespace: &str) -> Result<Arc<dyn Store>, EnvError> {
-    Err(EnvError::feature_off(REDIS_URL, "redis"))
+    Err(EnvError::bare("REDIS_URL is set: build tollgate with its feature `redis`, or unset it"))
 }
 
 fn warn_once() {
@@ -121,11 +150,8 @@ impl EnvError {
         Self { what: format!("{what} cannot be used").into(), source: Some(Box::new(source)) }
     }
 
-    #[cfg(not(all(feature = "upstash", feature = "redis")))]
-    fn feature_off(variable: &'static str, feature: &'static str) -> Self {
-        let what =
-            format!("{variable} is set: build tollgate with its feature `{feature}`, or unset the variable");
-        Self { what: what.into(), source: None }
+    const fn bare(what: &'static str) -> Self {
+        Self { what: Cow::Borrowed(what), source: None }
     }
 }
 

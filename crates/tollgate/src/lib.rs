@@ -48,7 +48,7 @@ mod limiter;
 mod options;
 
 #[cfg(feature = "memory")]
-pub use env::{EnvError, store};
+pub use env::{EnvError, StoreKind, store};
 #[cfg(feature = "memory")]
 pub use limiter::{MemoryLimiterError, memory_limiter};
 #[cfg(feature = "memory")]

@@ -3,7 +3,8 @@
 use std::{error::Error, sync::Arc};
 
 use tollgate::{
-    EnvError, LimiterOptions, ManualClock, MemoryStore, OnOutage, OptionsError, Share, Window, limiter, store,
+    EnvError, LimiterOptions, ManualClock, MemoryStore, OnOutage, OptionsError, Share, StoreKind, Window,
+    limiter, store,
 };
 
 const UPSTASH: [(&str, &str); 2] =
@@ -45,6 +46,7 @@ fn whole(error: &EnvError) -> String {
 fn nothing_set_is_memory() {
     for variables in [&[][..], &[("REDIS_URL", "")], &[("REDIS_URL", "  ")]] {
         assert_eq!(chosen(variables), "MemoryStore", "{variables:?}");
+        assert_eq!(StoreKind::of(env(variables)).to_string(), "memory");
     }
 }
 

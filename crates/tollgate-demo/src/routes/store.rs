@@ -8,7 +8,7 @@ use crate::{App, Body};
 
 #[derive(Debug, Serialize)]
 pub(super) struct StoreState {
-    kind: &'static str,
+    kind: String,
     up: bool,
 }
 
@@ -37,6 +37,6 @@ pub(super) async fn switch(
 
 impl StoreState {
     fn of(app: &App) -> Self {
-        Self { kind: "memory", up: app.switch().is_on() }
+        Self { kind: app.store_kind().to_string(), up: app.switch().is_on() }
     }
 }
