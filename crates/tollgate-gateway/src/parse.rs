@@ -53,19 +53,16 @@ pub(crate) fn commands(body: &[u8]) -> Result<Vec<Words<'_>>, ParseError> {
     Ok(commands.into_iter().map(unwrapped).collect())
 }
 
-/// The path form: `/SET/key`, then the body, then the query, as in `POST /SET/key?EX=100&NX`.
-pub(crate) fn path<'r>(
-    path: &'r str,
-    body: Option<&'r [u8]>,
-    query: &'r str,
-) -> Result<Words<'r>, ParseError> {
-    let path = path.strip_prefix('/').unwrap_or(path);
+/// The path form: `SET/key`, then the body, then the query, as in `POST /SET/key?EX=100&NX`.
+///
+/// A body that is empty is none: `POST /INCR/key` has no second argument.
+pub(crate) fn path<'r>(path: &'r str, body: &'r [u8], query: &'r str) -> Result<Words<'r>, ParseError> {
     let path = path.strip_suffix('/').unwrap_or(path);
     if path.is_empty() {
         return Err(ParseError::Empty);
     }
     let mut words: Words<'r> = path.split('/').map(|word| percent_decode_str(word).into()).collect();
-    words.extend(body.map(Cow::Borrowed));
+    words.extend(Some(body).filter(|body| !body.is_empty()).map(Cow::Borrowed));
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         if name == TOKEN_PARAMETER {
             continue;
@@ -206,16 +203,16 @@ mod tests {
     #[test]
     fn a_path_is_a_command() {
         for (given, body, query, words) in [
-            ("/get/k", None, "", &["get", "k"][..]),
-            ("/get/k/", None, "_token=abc", &["get", "k"]),
-            ("/set/a%2Fb/c%20d", None, "EX=100&NX", &["set", "a/b", "c d", "EX", "100", "NX"]),
-            ("/set/k", Some(&b"v\xff"[..]), "EX=100", &["set", "k", r"v\xff", "EX", "100"]),
-            ("/set/k", Some(b""), "", &["set", "k", ""]),
-            ("/set/k/%ff", None, "", &["set", "k", r"\xff"]),
-            ("/set/k//x", None, "", &["set", "k", "", "x"]),
+            ("get/k", &b""[..], "", &["get", "k"][..]),
+            ("get/k/", b"", "_token=abc", &["get", "k"]),
+            ("set/a%2Fb/c%20d", b"", "EX=100&NX", &["set", "a/b", "c d", "EX", "100", "NX"]),
+            ("set/k", b"v\xff", "EX=100", &["set", "k", r"v\xff", "EX", "100"]),
+            ("set/k", b"", "", &["set", "k"]),
+            ("set/k/%ff", b"", "", &["set", "k", r"\xff"]),
+            ("set/k//x", b"", "", &["set", "k", "", "x"]),
         ] {
             assert_eq!(shown(path(given, body, query).unwrap()), words, "{given}");
         }
-        assert!(path("/", None, "").is_err());
+        assert!(path("", b"", "").is_err());
     }
 }
