@@ -54,7 +54,7 @@ impl Refusal {
 impl From<ParseError> for Refusal {
     fn from(error: ParseError) -> Self {
         let status = match error {
-            ParseError::TooMany => StatusCode::PAYLOAD_TOO_LARGE,
+            ParseError::TooMany | ParseError::TooLong => StatusCode::PAYLOAD_TOO_LARGE,
             ParseError::Json(_) | ParseError::Empty | ParseError::EmptyItem(_) => StatusCode::BAD_REQUEST,
         };
         Self::new(status, error.to_string())
