@@ -1,6 +1,7 @@
-//! `cargo xtask interop`: Upstash's own TypeScript and Python clients, unmodified, against the gateway.
+//! `cargo xtask interop`: Upstash's own TypeScript and Python clients, unmodified, against the gateway, and on one
+//! count with Tollgate.
 //!
-//! They spend from one count with Tollgate, too. Their versions are pinned by the lock files beside the tests in `crates/tollgate-gateway/interop`; they are
+//! Their versions are pinned by the lock files beside the tests in `crates/tollgate-gateway/interop`; they are
 //! installed under the target folder.
 
 use std::io::{BufRead as _, BufReader};
@@ -12,6 +13,9 @@ use crate::workspace::{self, Workspace};
 use crate::{process, redis, services};
 
 const TESTS: &str = "crates/tollgate-gateway/interop";
+
+/// Takes of a limit through Tollgate, for the tests that share one.
+const SPEND: [&str; 6] = ["build", "--quiet", "--package", "tollgate-testbed", "--example", "spend"];
 
 /// What must be there, with the oldest version that will do and where it comes from.
 const TOOLS: [(&str, u32, u32, &str); 3] = [
@@ -35,14 +39,7 @@ pub(crate) fn run() -> Result {
     process::run(install.current_dir(&folder))?;
     let python = python(&folder)?;
 
-    process::run(&mut process::cargo(&[
-        "build",
-        "--quiet",
-        "--package",
-        "tollgate-testbed",
-        "--example",
-        "spend",
-    ]))?;
+    process::run(&mut process::cargo(&SPEND))?;
     let mut servers = Servers::start()?;
     let spend = workspace.target.join("debug/examples/spend").with_extension(std::env::consts::EXE_EXTENSION);
     servers.variables.push(("TOLLGATE_SPEND".to_owned(), spend.display().to_string()));

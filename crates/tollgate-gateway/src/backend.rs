@@ -159,8 +159,14 @@ impl Backend {
     async fn own(&self) -> Result<MultiplexedConnection, Unreachable> {
         while let Some(mut connection) = self.take() {
             // It may have broken while nobody used it; a transaction could not be sent twice to find out.
-            if redis::cmd("PING").exec_async(&mut connection).await.is_ok() {
-                return Ok(connection);
+            match redis::cmd("PING").exec_async(&mut connection).await {
+                Ok(()) => return Ok(connection),
+                // A server that is mute to one is mute to all.
+                Err(error) if error.is_timeout() => {
+                    self.idle.lock().clear();
+                    return self.outage.note(Err(error));
+                }
+                Err(_) => {}
             }
         }
         self.outage.note(self.connect().await)

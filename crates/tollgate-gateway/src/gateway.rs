@@ -1,6 +1,17 @@
 //! The gateway, and how one is put together.
 
-use std::{error::Error, fmt, future::Future, io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    error::Error,
+    fmt,
+    future::Future,
+    io,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use axum::Router;
 use redis::RedisError;
@@ -31,6 +42,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Gateway {
     service: Arc<Service>,
+    connections: Arc<AtomicU64>,
 }
 
 /// What a [`Gateway`] is made of; see [`Gateway::builder`].
@@ -104,8 +116,14 @@ impl Gateway {
         stop: impl Future<Output = ()> + Send,
     ) -> Result<(), StartError> {
         self.may_listen_on(listener.local_addr().map_err(StartError::Listener)?)?;
-        server::serve(self.router(), listener, stop).await;
+        server::serve(self.router(), listener, stop, &self.connections).await;
         Ok(())
+    }
+
+    /// How many connections of clients it has accepted so far: a client that keeps its connection is counted once.
+    #[must_use]
+    pub fn connections_accepted(&self) -> u64 {
+        self.connections.load(Ordering::Relaxed)
     }
 }
 
@@ -152,7 +170,7 @@ impl GatewayBuilder {
             scripts: Scripts::new(),
             most_body_bytes: self.most_body_bytes,
         };
-        Ok(Gateway { service: Arc::new(service) })
+        Ok(Gateway { service: Arc::new(service), connections: Arc::default() })
     }
 }
 

@@ -54,7 +54,7 @@ impl Refusal {
 impl From<ParseError> for Refusal {
     fn from(error: ParseError) -> Self {
         let status = match error {
-            ParseError::TooMany => StatusCode::PAYLOAD_TOO_LARGE,
+            ParseError::TooMany | ParseError::TooLong => StatusCode::PAYLOAD_TOO_LARGE,
             ParseError::Json(_) | ParseError::Empty | ParseError::EmptyItem(_) => StatusCode::BAD_REQUEST,
         };
         Self::new(status, error.to_string())
@@ -119,24 +119,25 @@ impl Service {
                 return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, text));
             }
         };
-        let path = head.uri.path();
-        if path == "/" && !has_body {
+        // A base URL that ends in a slash makes paths that begin with two.
+        let path = head.uri.path().trim_start_matches('/');
+        if path.is_empty() && !has_body {
             return Ok((StatusCode::OK, br#"{"status":"ok"}"#.to_vec()));
         }
         check_size(&head.headers)?;
         let access = self.access(head)?;
         let encoding = encoding(&head.headers)?;
         let body = if has_body { self.read(head, body).await? } else { Bytes::new() };
-        match path {
-            "/" => self.single(parse::command(&body)?, access, encoding).await,
-            "/pipeline" | "/multi-exec" if !has_body => {
-                Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, format!("ERR {path} takes a POST")))
+        match path.trim_end_matches('/') {
+            "" => self.single(parse::command(&body)?, access, encoding).await,
+            "pipeline" | "multi-exec" if !has_body => {
+                Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, format!("ERR /{path} takes a POST")))
             }
-            "/pipeline" => self.pipeline(parse::commands(&body)?, access, encoding).await,
-            "/multi-exec" => self.multi_exec(parse::commands(&body)?, access, encoding).await,
-            path => {
+            "pipeline" => self.pipeline(parse::commands(&body)?, access, encoding).await,
+            "multi-exec" => self.multi_exec(parse::commands(&body)?, access, encoding).await,
+            _ => {
                 let query = head.uri.query().unwrap_or_default();
-                self.single(parse::path(path, has_body.then_some(&*body), query)?, access, encoding).await
+                self.single(parse::path(path, &body, query)?, access, encoding).await
             }
         }
     }

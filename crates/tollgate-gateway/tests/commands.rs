@@ -86,7 +86,7 @@ fn the_path_form() {
         ("GET", "/ttl/k", b"", json!({"result": 100})),
         ("POST", "/set/a%2Fb%20c", b"\x00\xff", json!({"result": "OK"})),
         ("GET", "/strlen/a%2Fb%20c", b"", json!({"result": 2})),
-        ("POST", "/echo", b"", json!({"result": ""})),
+        ("POST", "/incr/m", b"", json!({"result": 1})),
         ("PUT", "/", br#"["PING"]"#, json!({"result": "PONG"})),
     ] {
         assert_eq!(server.send(method, path, &fields, body).json(), expected, "{method} {path}");
@@ -155,4 +155,17 @@ fn every_answer_has_a_sync_token_and_health_needs_no_token() {
     let answer = server.send("POST", "/", &fields, br#"["PING"]"#);
     assert_eq!((answer.status, answer.field("content-type")), (200, "application/json"));
     assert!(!answer.field("upstash-sync-token").is_empty());
+    assert_eq!(server.gateway.connections_accepted(), 1, "the connection is kept");
+}
+
+#[test]
+fn slashes_at_the_end_of_a_base_url_do_no_harm() {
+    let redis = RedisServer::start();
+    let server = Server::start(&redis);
+    for (path, body) in
+        [("//", "[\"PING\"]"), ("//pipeline", "[[\"PING\"]]"), ("/multi-exec/", "[[\"PING\"]]")]
+    {
+        assert_eq!(server.post(path, body).0, 200, "{path}");
+    }
+    assert_eq!(server.post("//ping", "").1, json!({"result": "PONG"}));
 }

@@ -20,6 +20,7 @@ pub(crate) const READ_ONLY_TOKEN: &str = "a-token-that-reads";
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     pub(crate) agent: Agent,
+    pub(crate) gateway: Gateway,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -42,6 +43,7 @@ impl Server {
     ) -> Self {
         let builder = Gateway::builder(redis.url()).token(TOKEN).read_only_token(READ_ONLY_TOKEN);
         let gateway = more(builder).build().unwrap();
+        let serving = gateway.clone();
         let (stop, stopped) = oneshot::channel();
         let (tell, told) = std::sync::mpsc::channel();
         let thread = thread::spawn(move || {
@@ -52,7 +54,7 @@ impl Server {
                 let stop = async {
                     let _ = stopped.await;
                 };
-                gateway.serve(listener, stop).await.unwrap();
+                serving.serve(listener, stop).await.unwrap();
             });
         });
         let agent = Agent::config_builder()
@@ -63,6 +65,7 @@ impl Server {
         Self {
             address: told.recv().unwrap(),
             agent: agent.new_agent(),
+            gateway,
             stop: Some(stop),
             thread: Some(thread),
         }
