@@ -1,10 +1,21 @@
 //! `cargo xtask demo`: the demo site, served until Ctrl-C.
 
 use crate::failure::Result;
-use crate::process;
+use crate::{process, redis, services};
 
-/// Arguments go to the demo as they are.
+/// Counts in a Redis that keeps nothing, through the gateway, and not in memory.
+const REDIS: &str = "--redis";
+
+const DEMO: [&str; 5] = ["run", "--quiet", "--package", "tollgate-demo", "--"];
+
+/// Other arguments go to the demo as they are.
 pub(crate) fn run(args: &[String]) -> Result {
-    let mut command = process::cargo(&["run", "--quiet", "--package", "tollgate-demo", "--"]);
-    process::become_command(command.args(args))
+    let others = args.iter().filter(|arg| *arg != REDIS);
+    if !args.iter().any(|arg| arg == REDIS) {
+        return process::become_command(process::cargo(&DEMO).args(others));
+    }
+    services::require_redis_server()?;
+    let mut command = process::cargo(&redis::THROWAWAY);
+    command.arg("--").arg(process::cargo(&[]).get_program()).args(DEMO).args(others);
+    process::become_command(&mut command)
 }

@@ -24,7 +24,8 @@ use crate::failure::Result;
 const HELP: &str = "\
 cargo xtask <task>
 
-  demo [--port N]      serve the demo site (3000 unless told otherwise, 0 picks a free port)
+  demo [--port N]      serve the demo site (3000 unless told otherwise, 0 picks a free port) in memory,
+                       or with --redis in a Redis that keeps nothing
   redis                serve a Redis that keeps nothing, and Upstash's REST API in front of it
   test                 run every test and every documentation example
   ci                   everything that must hold before a change lands

@@ -17,6 +17,8 @@ pub(crate) fn require_redis_server() -> Result {
         let mut install = process::command(INSTALL[0]);
         // The service that the package starts is of no use here; without it the machine stays as it was.
         install.args(&INSTALL[1..]).env("DEBIAN_FRONTEND", "noninteractive").env("RUNLEVEL", "1");
+        // A new machine has no lists of packages yet.
+        process::run(process::command(INSTALL[0]).arg("update"))?;
         process::run(&mut install)?;
         if is_there() {
             return Ok(());

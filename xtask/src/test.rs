@@ -11,6 +11,7 @@ const EVERYTHING: [&str; 2] = ["--workspace", "--all-features"];
 
 pub(crate) fn run() -> Result {
     services::require_redis_server()?;
+    services::require_redis_server()?;
     if process::answers(&mut process::cargo(&["nextest", "--version"])) {
         process::run(process::cargo(&["nextest", "run"]).args(EVERYTHING))?;
     } else {

@@ -1,11 +1,15 @@
 //! A Redis that keeps nothing, a gateway in front of it, and the environment of its clients, until Ctrl-C.
 //!
-//! `cargo xtask redis` runs it, and `cargo xtask interop` runs the official clients against it.
+//! `cargo xtask redis` runs it, and `cargo xtask interop` runs the official clients against it. With a command as its arguments it runs
+//! that in this environment, for as long as it takes: `cargo xtask demo --redis`.
 #![expect(clippy::print_stdout, reason = "what it prints is to be pasted into a shell")]
 
 use std::error::Error;
 
-use tokio::net::TcpListener;
+use tokio::{
+    net::TcpListener,
+    process::{Child, Command},
+};
 use tollgate_gateway::Gateway;
 use tollgate_testbed::RedisServer;
 use tracing_subscriber::EnvFilter;
@@ -20,13 +24,37 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (token, read_only_token) = (secret()?, secret()?);
     let gateway = Gateway::builder(redis.url()).token(&token).read_only_token(&read_only_token).build()?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
-    println!("export UPSTASH_REDIS_REST_URL=http://{}", listener.local_addr()?);
-    println!("export UPSTASH_REDIS_REST_TOKEN={token}");
-    println!("export UPSTASH_REDIS_REST_READONLY_TOKEN={read_only_token}");
-    println!("export REDIS_URL={}", redis.url());
+    let variables = [
+        ("UPSTASH_REDIS_REST_URL", format!("http://{}", listener.local_addr()?)),
+        ("UPSTASH_REDIS_REST_TOKEN", token),
+        ("UPSTASH_REDIS_REST_READONLY_TOKEN", read_only_token),
+        ("REDIS_URL", redis.url()),
+    ];
+    let mut words = std::env::args_os().skip(1);
+    if let Some(program) = words.next() {
+        let client = Command::new(program).args(words).envs(variables).spawn()?;
+        return gateway.serve(listener, ended(client, stop)).await.map_err(Into::into);
+    }
+    for (name, value) in variables {
+        println!("export {name}={value}");
+    }
     println!("# Ctrl-C stops both servers; what they hold is gone then.");
     gateway.serve(listener, stop).await?;
     Ok(())
+}
+
+/// Until the client has ended by itself, or because it was told to.
+async fn ended(mut client: Child, stop: impl Future<Output = ()> + Send) {
+    tokio::select! {
+        _ = client.wait() => {}
+        () = stop => {
+            // From a terminal it has heard already; told twice it ends once.
+            if let Some(pid) = client.id() {
+                let _ = Command::new("kill").args(["-TERM", &pid.to_string()]).status().await;
+            }
+            let _ = client.wait().await;
+        }
+    }
 }
 
 fn secret() -> Result<String, getrandom::Error> {
