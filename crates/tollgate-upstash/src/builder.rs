@@ -90,14 +90,14 @@ impl UpstashStoreBuilder {
     ///
     /// # Errors
     /// If the durations do not fit together, or encryption could not be set up.
-    pub fn build(self) -> Result<UpstashStore, BuildError> {
+    pub fn build(self) -> Result<UpstashStore, UpstashConfigError> {
         if self.deadline.is_zero() || self.deadline > LONGEST_DEADLINE {
-            return Err(BuildError::Deadline { deadline: self.deadline });
+            return Err(UpstashConfigError::Deadline { deadline: self.deadline });
         }
         let least = self.deadline * 2;
         let replay = self.replay.unwrap_or(REPLAY.max(least));
         if replay < least {
-            return Err(BuildError::Replay { replay, least });
+            return Err(UpstashConfigError::Replay { replay, least });
         }
         let client = match self.transport {
             Some(transport) => Arc::new(Client::new(self.credentials, transport)),
@@ -111,7 +111,7 @@ impl UpstashStoreBuilder {
 /// A store that cannot be.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum BuildError {
+pub enum UpstashConfigError {
     /// A deadline that leaves no time to answer, or more than a caller can be made to wait.
     Deadline {
         /// What was asked for.
@@ -128,7 +128,7 @@ pub enum BuildError {
     Transport(TransportError),
 }
 
-impl fmt::Display for BuildError {
+impl fmt::Display for UpstashConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Deadline { deadline } => write!(
@@ -144,7 +144,7 @@ impl fmt::Display for BuildError {
     }
 }
 
-impl Error for BuildError {
+impl Error for UpstashConfigError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Transport(source) => Some(source),

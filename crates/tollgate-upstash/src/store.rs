@@ -10,7 +10,7 @@ use tollgate_script::{
 use tollgate_store::{Decisions, Forget, Settle, Store, StoreError, Take};
 
 use crate::{
-    BuildError, Credentials, UpstashStoreBuilder,
+    Credentials, UpstashConfigError, UpstashStoreBuilder,
     client::{Client, Manner},
     command::{Command, Script},
 };
@@ -39,7 +39,7 @@ impl UpstashStore {
     ///
     /// # Errors
     /// Only if encryption could not be set up.
-    pub fn new(credentials: Credentials) -> Result<Self, BuildError> {
+    pub fn new(credentials: Credentials) -> Result<Self, UpstashConfigError> {
         Self::builder(credentials).build()
     }
 

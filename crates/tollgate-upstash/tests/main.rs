@@ -4,9 +4,13 @@
 
 mod batching;
 mod credentials;
+mod encryption;
 mod faults;
+mod histories;
 mod leaks;
+mod outages;
 mod requests;
 mod retries;
 mod scripts;
+mod suite;
 mod support;

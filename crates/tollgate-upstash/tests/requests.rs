@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tollgate_store::StoreErrorKind;
-use tollgate_upstash::{BuildError, Credentials, UpstashStore};
+use tollgate_upstash::{Credentials, UpstashConfigError, UpstashStore};
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -125,7 +125,7 @@ fn what_cannot_be_kept_is_refused_when_a_store_is_built() {
         let built = builder.build();
         assert_eq!(built.is_ok(), fits, "{deadline:?} {replay:?}: {built:?}");
         if let Err(error) = built {
-            assert!(matches!(error, BuildError::Deadline { .. } | BuildError::Replay { .. }));
+            assert!(matches!(error, UpstashConfigError::Deadline { .. } | UpstashConfigError::Replay { .. }));
             assert!(error.to_string().contains("use "), "{error}");
         }
     }

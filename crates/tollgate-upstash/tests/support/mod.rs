@@ -1,5 +1,7 @@
 //! What the tests have in common.
 
+mod lossy;
+mod served;
 mod server;
 
 use std::error::Error;
@@ -7,6 +9,8 @@ use std::error::Error;
 use tollgate_core::{Limit, Timestamp, Window};
 use tollgate_store::{Charge, Decisions, Forget, Key, Name, Part, Store, StoreError, Take, Target};
 
+pub(crate) use lossy::Lossy;
+pub(crate) use served::{READ_ONLY, Served};
 pub(crate) use server::{Act, Received, Server, TOKEN};
 
 pub(crate) const LIMIT: Limit = Limit::fixed(15, Window::DAY);
