@@ -54,9 +54,10 @@ local function buckets()
 
   -- How long it lives: until it is full, counted from the time that decided, which is never before refilledAt.
   local function lives(refilled_at, tokens, capacity, refill, interval, now)
-    local full_after = MAX
-    if refill > 0 then
-      local refills = 0
+    local full_after, refills = MAX - SLACK, 0
+    if tokens >= capacity then
+      full_after = 0
+    elseif refill > 0 then
       if tokens < 0 then
         refills = divide_up(-tokens, refill)
         local rest = -tokens % refill
@@ -65,7 +66,7 @@ local function buckets()
       if tokens < capacity then
         refills = refills + divide_up(capacity - tokens, refill)
       end
-      full_after = min(MAX, refills * interval)
+      full_after = min(full_after, refills * interval)
     end
     return digits(max(0, full_after - max(0, now - refilled_at)) + SLACK)
   end

@@ -28,15 +28,15 @@ local function weigh(before, share, width)
   return rest > 0 and quotient + 1 or quotient
 end
 
--- Writes one charge. With refilled_at it is a bucket's. One that adds goes to a counter that is there already: it has its
--- lifetime, or gets one if it lost it.
+-- Writes one charge. With refilled_at it is a bucket's. One that adds goes to a counter that is there already: mostly it lives
+-- long enough, but it may have lost its lifetime, or got a shorter one of a clock that is ahead.
 local function write(key, adds, refilled_at, text, lives)
   if refilled_at then
     call('HSET', key, 'refilledAt', refilled_at, 'tokens', text)
     call('PEXPIRE', key, lives)
   elseif adds then
     call('INCRBY', key, text)
-    if call('PTTL', key) < 0 then
+    if call('PTTL', key) < tonumber(lives) - SLACK then
       call('PEXPIRE', key, lives)
     end
   else
