@@ -3,9 +3,11 @@
 use std::{fmt, time::Duration};
 
 use parking_lot::Mutex;
+#[cfg(feature = "tls")]
+use redis::ConnectionAddr;
 use redis::{
-    Arg, AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ConnectionInfo, IntoConnectionInfo as _,
-    Pipeline, RedisError, Value,
+    Arg, AsyncConnectionConfig, Client, Cmd, ConnectionInfo, IntoConnectionInfo as _, Pipeline, RedisError,
+    Value,
     aio::{ConnectionManager, ConnectionManagerConfig, MultiplexedConnection},
 };
 
@@ -49,9 +51,9 @@ pub(crate) enum Unreachable {
 impl Backend {
     pub(crate) fn open(url: &str, reply_within: Duration) -> Result<Self, RedisError> {
         let info: ConnectionInfo = url.into_connection_info()?;
+        #[cfg(feature = "tls")]
         if let ConnectionAddr::TcpTls { .. } = info.addr() {
-            // Found out now rather than at the first request.
-            return Err((redis::ErrorKind::InvalidClientConfig, "TLS to Redis is not built in").into());
+            choose_provider();
         }
         Ok(Self {
             client: Client::open(info)?,
@@ -220,6 +222,15 @@ impl Unreachable {
 
 pub(crate) fn unreachable(error: &RedisError) -> Unreachable {
     if error.is_timeout() { Unreachable::Late } else { Unreachable::Down }
+}
+
+/// The client of Redis takes its cryptography from what the process has chosen, and panics if it has not.
+#[cfg(feature = "tls")]
+fn choose_provider() {
+    if rustls::crypto::CryptoProvider::get_default().is_none() {
+        // It fails only if another thread was faster, which is as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    }
 }
 
 fn is_binary(command: &Cmd) -> bool {

@@ -62,8 +62,11 @@ impl Gateway {
     /// How long Redis may take for one request unless told otherwise.
     pub const REPLY_WITHIN: Duration = Duration::from_secs(10);
 
-    /// A gateway to the Redis at `redis_url`: `redis://[user][:password@]host[:port][/database]`, or
-    /// `redis+unix:///path`.
+    /// A gateway to the Redis at `redis_url`: `redis://[user][:password@]host[:port][/database]`, `rediss://` for TLS,
+    /// or `redis+unix:///path`.
+    ///
+    /// TLS, the feature `tls`, trusts what the system trusts, and takes `ring` for the whole process unless that has
+    /// chosen its cryptography before.
     pub fn builder(redis_url: impl Into<String>) -> GatewayBuilder {
         GatewayBuilder {
             redis_url: redis_url.into(),

@@ -7,4 +7,6 @@ mod outage;
 mod program;
 mod scripts;
 mod support;
+#[cfg(feature = "tls")]
+mod tls;
 mod transactions;

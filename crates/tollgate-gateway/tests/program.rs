@@ -11,12 +11,12 @@ use crate::support::RedisServer;
 const STRONG: &str = "0123456789abcdef0123456789abcdef";
 
 /// A running program, stopped at the end.
-struct Running {
+pub(crate) struct Running {
     child: Child,
     out: BufReader<ChildStdout>,
 }
 
-fn program() -> Command {
+pub(crate) fn program() -> Command {
     let mut program = Command::new(env!("CARGO_BIN_EXE_tollgate-gateway"));
     for variable in ["LISTEN", "TOKEN", "READ_ONLY_TOKEN"] {
         program.env_remove(format!("TOLLGATE_GATEWAY_{variable}"));
@@ -26,14 +26,14 @@ fn program() -> Command {
 }
 
 impl Running {
-    fn start(command: &mut Command) -> Self {
+    pub(crate) fn start(command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
         Self { child, out }
     }
 
     /// What the next line says after these words.
-    fn line(&mut self, begins: &str) -> String {
+    pub(crate) fn line(&mut self, begins: &str) -> String {
         let mut line = String::new();
         self.out.read_line(&mut line).unwrap();
         let rest = line.trim_end().strip_prefix(begins);
@@ -58,7 +58,7 @@ impl Drop for Running {
     }
 }
 
-fn ping(url: &str, token: &str) -> u16 {
+pub(crate) fn ping(url: &str, token: &str) -> u16 {
     let agent = ureq::Agent::config_builder().http_status_as_error(false).build().new_agent();
     let request = agent.post(url).header("authorization", format!("Bearer {token}"));
     request.send(r#"["PING"]"#).unwrap().status().as_u16()
@@ -127,6 +127,7 @@ fn what_cannot_start_says_so_in_one_line() {
         ),
         (&["--listen", &taken, "--token", "secret"], "--listen"),
         (&["--redis", "secret://x", "--token", "secret"], "redis://"),
+        #[cfg(not(feature = "tls"))]
         (&["--redis", "rediss://x", "--token", "secret"], "TLS"),
         (
             &["--redis", &with_password, "--listen=127.0.0.1:0", "--token", "secret"],

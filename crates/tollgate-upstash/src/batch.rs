@@ -17,6 +17,7 @@ use crate::{
     command::{Command, Form},
     failure::Failure,
     queue::Job,
+    timer::within,
 };
 
 /// Has a command sent along with those of others.
@@ -86,15 +87,14 @@ async fn send(client: &Client, batch: Vec<Job>) {
             client.send_many(body, batch.len()).await
         }
     };
-    match tokio::time::timeout_at(until, answers).await {
-        Ok(Ok(answers)) => {
+    match within(until, answers).await.unwrap_or(Err(Failure::Elapsed)) {
+        Ok(answers) => {
             for (job, answer) in batch.into_iter().zip(answers) {
                 // Who no longer waits does not mind.
                 let _ = job.answer.send(Ok(answer));
             }
         }
-        Ok(Err(failure)) => fail(batch, &failure),
-        Err(_elapsed) => fail(batch, &Failure::Elapsed),
+        Err(failure) => fail(batch, &failure),
     }
 }
 

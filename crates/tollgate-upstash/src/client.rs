@@ -17,13 +17,13 @@ use crate::{
     reply::Answer,
     response,
     service_error::service_error,
+    timer::{pause, within},
 };
 
 /// How often a request is sent again, at most.
 pub(crate) const MORE_TRIES: u32 = 2;
 
-/// How long to wait before it is sent again.
-pub(crate) const PAUSE: Duration = Duration::from_millis(100);
+const NO_ANSWER: &str = "what was answered to a command is no answer: check what is at the URL";
 
 const SYNC_TOKEN: &str = "upstash-sync-token";
 
@@ -68,34 +68,28 @@ impl Client {
         }
         let until = Instant::now() + manner.deadline;
         let mut form = Form::Digest;
-        let mut tries = 0;
+        let mut tries_left = MORE_TRIES;
         let mut failed: Option<Failure> = None;
         loop {
             let attempt = self.attempt(&command, form, until, manner.batching);
-            let outcome = match tokio::time::timeout_at(until, attempt).await {
-                Ok(outcome) => outcome,
-                Err(_elapsed) => Err(Failure::Elapsed),
-            };
-            match outcome {
+            match within(until, attempt).await.unwrap_or(Err(Failure::Elapsed)) {
                 Ok(json) => match Answer::read(&json) {
                     Some(Answer::Reply(reply)) => return Ok(reply),
                     Some(Answer::Error(text)) => match (self.meaning(&text), form.next()) {
                         (ServerAnswer::NoScript, Some(next)) => form = next,
                         (answer, _) => return Err(answer.into_error()),
                     },
-                    None => {
-                        return Err(Failure::Garbage("the answer to a command is none: check the URL").into());
-                    }
+                    None => return Err(Failure::Garbage(NO_ANSWER).into()),
                 },
-                Err(failure)
-                    if failure.is_retriable() && tries < MORE_TRIES && Instant::now() + PAUSE < until =>
-                {
-                    tries += 1;
-                    failed = Some(failure);
-                    pause().await;
-                }
                 Err(Failure::Elapsed) => return Err(out_of_time(manner.deadline, failed)),
-                Err(failure) => return Err(failure.into()),
+                Err(failure) => {
+                    let again = tries_left > 0 && failure.is_retriable() && pause(until).await;
+                    if !again {
+                        return Err(failure.into());
+                    }
+                    tries_left -= 1;
+                    failed = Some(failure);
+                }
             }
         }
     }
@@ -116,10 +110,15 @@ impl Client {
         self.send_one(body).await
     }
 
-    /// What an error text means. A proxy may repeat what it was sent, so the token is taken out first.
+    /// What an error text means. Whoever answers may repeat what was sent, so no words are kept before the token is out of them.
     fn meaning(&self, text: &str) -> ServerAnswer {
-        let text = self.credentials.token().conceal(text);
-        service_error(&text).map_or_else(|| server_error(&text), ServerAnswer::Error)
+        if let Some(error) = service_error(text) {
+            return ServerAnswer::Error(error);
+        }
+        match server_error(text) {
+            ServerAnswer::NoScript => ServerAnswer::NoScript,
+            _ => server_error(&self.credentials.token().conceal(text)),
+        }
     }
 
     /// Sends one command by itself.
@@ -160,11 +159,6 @@ impl fmt::Debug for Client {
             .field("transport", &self.transport)
             .finish_non_exhaustive()
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "a transport waits between two tries")]
-async fn pause() {
-    tokio::time::sleep(PAUSE).await;
 }
 
 #[cold]

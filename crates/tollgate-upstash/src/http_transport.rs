@@ -1,9 +1,12 @@
 //! The transport that everybody uses: HTTP/1.1 with connections that are kept.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use http::{Request, Response};
 use reqwest::{Client, redirect};
+use rustls::RootCertStore;
 
 use crate::{Credentials, Transport, TransportError, tls};
 
@@ -26,20 +29,35 @@ impl HttpTransport {
     /// # Errors
     /// Only if encryption could not be set up.
     pub fn new(credentials: &Credentials) -> Result<Self, TransportError> {
-        let mut builder = Client::builder()
-            // Our own, with one deadline over all tries.
+        let roots = if is_encrypted(credentials) { tls::the_system() } else { tls::nobody() };
+        Self::trusting(roots, credentials)
+    }
+
+    /// As [`HttpTransport::new`], trusting these certificates in PEM as well: for a gateway with a certificate of its own.
+    ///
+    /// # Errors
+    /// If `pem` holds no certificate or one that cannot be trusted, or encryption could not be set up.
+    pub fn with_roots(credentials: &Credentials, pem: &[u8]) -> Result<Self, TransportError> {
+        Self::trusting(tls::the_system_and(pem).map_err(TransportError::broken)?, credentials)
+    }
+
+    fn trusting(roots: Arc<RootCertStore>, credentials: &Credentials) -> Result<Self, TransportError> {
+        // Even without encryption the client wants it set up, or it asks for a provider of the whole process.
+        let tls = tls::config(roots).map_err(TransportError::broken)?;
+        let builder = Client::builder()
+            .tls_backend_preconfigured(tls)
+            // Tries are counted and timed above, over all of them.
             .retry(reqwest::retry::never())
             .redirect(redirect::Policy::none())
             .referer(false)
             .user_agent(concat!("tollgate-upstash/", env!("CARGO_PKG_VERSION")));
-        let encrypted = credentials.url().starts_with("https:");
-        builder = if encrypted { builder.https_only(true) } else { builder.no_proxy() };
-        // Even without encryption the builder wants it set up, or it asks for a provider of the whole process.
-        let tls = tls::config(encrypted).map_err(TransportError::broken)?;
-        builder = builder.tls_backend_preconfigured(tls);
-        let client = builder.build().map_err(TransportError::broken)?;
-        Ok(Self { client })
+        let builder = if is_encrypted(credentials) { builder.https_only(true) } else { builder.no_proxy() };
+        Ok(Self { client: builder.build().map_err(TransportError::broken)? })
     }
+}
+
+fn is_encrypted(credentials: &Credentials) -> bool {
+    credentials.url().starts_with("https:")
 }
 
 #[async_trait]

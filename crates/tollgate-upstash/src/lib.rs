@@ -1,4 +1,57 @@
 //! One count for many machines, in Upstash's Redis over its REST API.
+//!
+//! [`UpstashStore`] is for services that are started and stopped all the time, or that can only speak HTTP: it holds no
+//! connection that would have to be kept, and several machines, or several runs of a function, spend from one count. It speaks to
+//! Upstash itself, and to any other server of the same API, such as `tollgate-gateway`.
+//!
+//! It never knows a policy, and never decides: a script takes the charges where the counts live, and `tollgate-core` decides on
+//! what the script found.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use tollgate_core::{Limit, Timestamp, Window};
+//! use tollgate_store::{Charge, Key, KeyParts, Name, Store, Take};
+//! use tollgate_upstash::{Credentials, UpstashStore};
+//!
+//! let credentials = Credentials::from_env(|name| std::env::var(name).ok())?.ok_or("no database is configured")?;
+//! let store = UpstashStore::new(credentials)?;
+//!
+//! let visitor = "203.0.113.7".into_parts();
+//! let charge = Charge::new(Key::new(Name::new("ask"), &visitor), Limit::sliding(20, Window::MINUTE));
+//! let now = Timestamp::from_unix_ms(1_764_547_200_000); // a guard's clock says this
+//! let decisions = store.take(Take { charges: &[charge], now }).await?;
+//! println!("{} left", decisions[0].remaining());
+//! # Ok(()) }
+//! ```
+//!
+//! # Credentials
+//!
+//! | variables | looked at |
+//! |---|---|
+//! | `KV_REST_API_URL`, `KV_REST_API_TOKEN` | first |
+//! | `UPSTASH_REDIS_REST_URL`, `UPSTASH_REDIS_REST_TOKEN` | if those are not both set |
+//!
+//! The token has to be the standard one: a read-only token cannot count. It is in no error, in no log, and in nobody's `Debug`.
+//!
+//! # What a call comes to
+//!
+//! | what happens | the error |
+//! |---|---|
+//! | no connection, or it breaks | [`Unreachable`](tollgate_store::StoreErrorKind::Unreachable), after two more tries |
+//! | a status of 5xx | [`Busy`](tollgate_store::StoreErrorKind::Busy), after two more tries |
+//! | no answer within the deadline, of one second unless set otherwise | [`Timeout`](tollgate_store::StoreErrorKind::Timeout) |
+//! | Redis is loading, failing over or out of memory | [`Busy`](tollgate_store::StoreErrorKind::Busy) |
+//! | a wrong token, a quota of the service, a value of another type | [`Reject`](tollgate_store::StoreErrorKind::Reject) |
+//! | an answer that is none of the API's | [`Garbage`](tollgate_store::StoreErrorKind::Garbage) |
+//!
+//! Tries are 100 ms apart and all within the one deadline. However often a take arrives, it is counted once: the server remembers
+//! its answer for [ten seconds](UpstashStoreBuilder::replay_for).
+//!
+//! # Batches
+//!
+//! Calls that are made at the same time share a request: at most 1,000 in one, and at most 16 requests in flight. Nobody waits for
+//! a batch to fill: a request takes along whatever was ready to be sent when its turn came. Each caller keeps an error, a deadline and a
+//! cancellation of its own. [`UpstashStoreBuilder::batching`] turns it off.
 
 mod base_url;
 mod batch;
@@ -15,6 +68,7 @@ mod response;
 mod service_error;
 mod shared;
 mod store;
+mod timer;
 mod tls;
 mod token;
 mod transport;

@@ -30,6 +30,14 @@ pub(crate) struct Job {
     pub(crate) answer: oneshot::Sender<Result<Bytes, Failure>>,
 }
 
+impl Job {
+    /// About how long it is in a request, if it is not the one that brings a text for others.
+    fn len(&self) -> usize {
+        let text = if self.form == Form::Text { self.command.script.text.len() } else { 0 };
+        self.command.len() + text
+    }
+}
+
 /// The commands that wait, and who is about to fetch them.
 ///
 /// At most one sender is gathering at a time: it has been started and waits for others to add their commands before it takes
@@ -73,7 +81,7 @@ impl Queue {
         while batch.len() < MOST_COMMANDS && bytes < MOST_BYTES {
             let Some(job) = state.waiting.pop_front() else { break };
             if !job.answer.is_closed() {
-                bytes += job.command.len();
+                bytes += job.len();
                 batch.push(job);
             }
         }

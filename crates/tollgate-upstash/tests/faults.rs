@@ -155,18 +155,3 @@ async fn a_refused_connection_is_known_at_once() {
         assert!(start.elapsed() < UpstashStore::DEADLINE, "it took {:?}", start.elapsed());
     }
 }
-
-/// What is at the other end does not speak TLS; nobody has set a provider for the process.
-#[tokio::test]
-async fn encryption_that_fails_is_an_outage() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("https://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            let _ = stream.try_write(b"HTTP/1.1 400 Bad Request\r\n\r\n");
-        }
-    });
-    let store = UpstashStore::new(Credentials::new(&url, TOKEN).unwrap()).unwrap();
-    let error = forget(&store, "a").await.unwrap_err();
-    assert_eq!(error.kind(), Unreachable, "{}", chain(&error));
-}

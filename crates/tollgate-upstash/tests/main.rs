@@ -4,6 +4,7 @@
 
 mod batching;
 mod credentials;
+mod encryption;
 mod faults;
 mod histories;
 mod leaks;

@@ -6,13 +6,13 @@ use futures_util::future::join_all;
 use tokio::time::Instant;
 use tollgate_core::Units;
 use tollgate_store::{
-    Charge, Correction, Key, Name, Part, Settle, SettleId, Store,
+    Charge, Correction, Decisions, Key, Name, Part, Settle, SettleId, Store,
     StoreErrorKind::{self, Busy, Reject, Timeout, Unreachable},
     Take,
 };
 use tollgate_upstash::{Credentials, UpstashStore};
 
-use crate::support::{LIMIT, Lossy, NOW, Served, TOKEN, chain, forget, take};
+use crate::support::{LIMIT, Lossy, NOW, READ_ONLY, Served, TOKEN, chain, forget, take};
 
 /// A store behind a proxy that swallows answers.
 async fn lossy(served: &Served, batching: bool) -> (Lossy, UpstashStore) {
@@ -63,7 +63,7 @@ async fn answers_that_are_lost_together_are_counted_once_each() {
     proxy.swallow(1);
     let parts: Vec<String> = (0..50).map(|number| format!("visitor {}", number % 5)).collect();
     let answers = join_all(parts.iter().map(|part| take(&store, part))).await;
-    assert!(answers.iter().all(|answer| answer.as_ref().is_ok_and(|decisions| decisions.is_admitted())));
+    assert!(answers.iter().all(|answer| answer.as_ref().is_ok_and(Decisions::is_admitted)));
     assert_eq!(proxy.left(), 0);
     for part in &parts[..5] {
         assert_eq!(take(&store, part).await.unwrap()[0].remaining(), 4);
@@ -161,6 +161,22 @@ async fn what_redis_refuses_is_an_error_of_its_own() {
                 let error = take(&served, "a").await.expect_err(name);
                 assert_eq!(error.kind(), kind, "{name}: {}", chain(&error));
                 assert!(error.to_string().contains(words), "{name}: {error}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_cannot_count_is_named() {
+    let served = Served::start(|builder| builder).await;
+    for (token, words) in [(READ_ONLY, "read-only token"), ("unknown", "token")] {
+        for batching in [true, false] {
+            let credentials = Credentials::new(&served.url, token).unwrap();
+            let store = UpstashStore::builder(credentials).batching(batching).build().unwrap();
+            for answer in join_all(["a", "b"].map(|part| take(&store, part))).await {
+                let error = answer.unwrap_err();
+                assert_eq!(error.kind(), Reject, "{}", chain(&error));
+                assert!(error.to_string().contains(words), "{error}");
             }
         }
     }

@@ -10,7 +10,7 @@ use tollgate_core::{Limit, Timestamp, Window};
 use tollgate_store::{Charge, Decisions, Forget, Key, Name, Part, Store, StoreError, Take, Target};
 
 pub(crate) use lossy::Lossy;
-pub(crate) use served::Served;
+pub(crate) use served::{READ_ONLY, Served};
 pub(crate) use server::{Act, Received, Server, TOKEN};
 
 pub(crate) const LIMIT: Limit = Limit::fixed(15, Window::DAY);

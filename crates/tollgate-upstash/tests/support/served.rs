@@ -10,6 +10,8 @@ use tollgate_upstash::{Credentials, UpstashStore, UpstashStoreBuilder};
 
 use super::TOKEN;
 
+pub(crate) const READ_ONLY: &str = "only-to-read";
+
 /// A store, and what it counts in, which ends with it.
 #[derive(Debug)]
 pub(crate) struct Served {
@@ -23,7 +25,7 @@ impl Served {
     /// With time enough for whatever machine runs the test.
     pub(crate) async fn start(set_up: impl FnOnce(UpstashStoreBuilder) -> UpstashStoreBuilder) -> Self {
         let redis = RedisServer::start();
-        let gateway = Gateway::builder(redis.url()).token(TOKEN).build().unwrap();
+        let gateway = Gateway::builder(redis.url()).token(TOKEN).read_only_token(READ_ONLY).build().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let gateway =

@@ -6,6 +6,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use serde_json::Value;
@@ -148,6 +149,7 @@ async fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<Received> 
 
 impl Act {
     /// Nothing if the connection is over.
+    #[expect(clippy::disallowed_methods, reason = "an answer that comes byte by byte takes its time")]
     async fn perform(self, stream: &mut TcpStream) -> Option<()> {
         let mut act = self;
         while let Self::Hold(permits, then) = act {
@@ -173,7 +175,7 @@ impl Act {
             Self::Mute => stream.read_u8().await.ok().and(None),
             Self::Drip => {
                 stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n").await.ok()?;
-                let mut ticks = tokio::time::interval(std::time::Duration::from_millis(5));
+                let mut ticks = tokio::time::interval(Duration::from_millis(5));
                 loop {
                     ticks.tick().await;
                     stream.write_all(b" ").await.ok()?;
