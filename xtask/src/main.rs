@@ -6,9 +6,12 @@ mod ci;
 mod demo;
 mod docs;
 mod failure;
+mod interop;
 mod mutants;
 mod process;
 mod readme;
+mod redis;
+mod services;
 mod test;
 mod tidy;
 mod tools;
@@ -22,10 +25,12 @@ const HELP: &str = "\
 cargo xtask <task>
 
   demo [--port N]      serve the demo site (3000 unless told otherwise, 0 picks a free port)
+  redis                serve a Redis that keeps nothing, and Upstash's REST API in front of it
   test                 run every test and every documentation example
   ci                   everything that must hold before a change lands
   tidy                 the rules of the house that no compiler checks
   readme [--check]     write each crate's README from its front page, or say which are stale
+  interop              run Upstash's own TypeScript and Python clients against the gateway
   bench [ARGS]         print Tollgate beside its peers, as ratios
   mutants [PACKAGE…]   change the code on purpose and demand that a test notices (slow; not part of ci)
   help                 this list
@@ -46,6 +51,8 @@ fn dispatch(args: &[String]) -> Result {
     let (task, rest) = args.split_first().map_or(("help", args), |(task, rest)| (task.as_str(), rest));
     match task {
         "demo" => demo::run(rest),
+        "redis" => no_arguments(task, rest).and_then(|()| redis::run()),
+        "interop" => no_arguments(task, rest).and_then(|()| interop::run()),
         "test" => no_arguments(task, rest).and_then(|()| test::run()),
         "ci" => no_arguments(task, rest).and_then(|()| ci::run()),
         "tidy" => no_arguments(task, rest).and_then(|()| tidy::run()),

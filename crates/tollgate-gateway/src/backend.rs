@@ -3,9 +3,11 @@
 use std::{fmt, time::Duration};
 
 use parking_lot::Mutex;
+#[cfg(feature = "tls")]
+use redis::ConnectionAddr;
 use redis::{
-    Arg, AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ConnectionInfo, IntoConnectionInfo as _,
-    Pipeline, RedisError, Value,
+    Arg, AsyncConnectionConfig, Client, Cmd, ConnectionInfo, IntoConnectionInfo as _, Pipeline, RedisError,
+    Value,
     aio::{ConnectionManager, ConnectionManagerConfig, MultiplexedConnection},
 };
 
@@ -42,14 +44,16 @@ pub(crate) enum Unreachable {
     Down,
     /// There was no reply in time.
     Late,
+    /// There was no reply that makes sense.
+    Garbled,
 }
 
 impl Backend {
     pub(crate) fn open(url: &str, reply_within: Duration) -> Result<Self, RedisError> {
         let info: ConnectionInfo = url.into_connection_info()?;
+        #[cfg(feature = "tls")]
         if let ConnectionAddr::TcpTls { .. } = info.addr() {
-            // Found out now rather than at the first request.
-            return Err((redis::ErrorKind::InvalidClientConfig, "TLS to Redis is not built in").into());
+            choose_provider();
         }
         Ok(Self {
             client: Client::open(info)?,
@@ -87,8 +91,11 @@ impl Backend {
         let pipeline = pipeline(commands);
         let mut connection = self.own().await?;
         let result = connection.send_packed_commands(&pipeline, 0, count).await;
-        // It says nothing about whether Redis is there.
-        let values = result.map_err(|error| unreachable(&error))?;
+        // A failure says nothing about whether Redis is there.
+        let values = result.map_err(|error| match unreachable(&error) {
+            Unreachable::Late => Unreachable::Late,
+            Unreachable::Down | Unreachable::Garbled => Unreachable::Garbled,
+        })?;
         self.keep(connection);
         Ok(values.into_iter().map(reply::from_value).collect())
     }
@@ -112,7 +119,7 @@ impl Backend {
             (Some(text), _) => Err(text),
             (None, Some(Value::Array(values))) => Ok(values.into_iter().map(reply::from_value).collect()),
             (None, Some(Value::ServerError(error))) => Err(reply::error_text(&error)),
-            (None, _) => return Err(Unreachable::Down),
+            (None, _) => return Err(Unreachable::Garbled),
         })
     }
 
@@ -154,8 +161,14 @@ impl Backend {
     async fn own(&self) -> Result<MultiplexedConnection, Unreachable> {
         while let Some(mut connection) = self.take() {
             // It may have broken while nobody used it; a transaction could not be sent twice to find out.
-            if redis::cmd("PING").exec_async(&mut connection).await.is_ok() {
-                return Ok(connection);
+            match redis::cmd("PING").exec_async(&mut connection).await {
+                Ok(()) => return Ok(connection),
+                // A server that is mute to one is mute to all.
+                Err(error) if error.is_timeout() => {
+                    self.idle.lock().clear();
+                    return self.outage.note(Err(error));
+                }
+                Err(_) => {}
             }
         }
         self.outage.note(self.connect().await)
@@ -202,12 +215,22 @@ impl Unreachable {
         match self {
             Self::Down => "ERR Redis cannot be reached",
             Self::Late => "ERR Redis does not answer in time",
+            Self::Garbled => "ERR Redis gives no answer that can be read",
         }
     }
 }
 
 pub(crate) fn unreachable(error: &RedisError) -> Unreachable {
     if error.is_timeout() { Unreachable::Late } else { Unreachable::Down }
+}
+
+/// The client of Redis takes its cryptography from what the process has chosen, and panics if it has not.
+#[cfg(feature = "tls")]
+fn choose_provider() {
+    if rustls::crypto::CryptoProvider::get_default().is_none() {
+        // It fails only if another thread was faster, which is as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    }
 }
 
 fn is_binary(command: &Cmd) -> bool {

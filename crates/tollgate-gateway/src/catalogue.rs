@@ -28,6 +28,7 @@ impl Reason {
     }
 }
 
+// Redis takes `POST` and `HOST:` for a browser that was tricked into talking to it, and hangs up.
 const REFUSED: [(Reason, &[&str]); 4] = [
     (
         Reason::Connection,
@@ -38,7 +39,9 @@ const REFUSED: [(Reason, &[&str]); 4] = [
             "DISCARD",
             "EXEC",
             "HELLO",
+            "HOST:",
             "MULTI",
+            "POST",
             "QUIT",
             "READONLY",
             "READWRITE",
@@ -74,6 +77,7 @@ const REFUSED: [(Reason, &[&str]); 4] = [
             "BGREWRITEAOF",
             "BGSAVE",
             "CLUSTER",
+            "COMMANDLOG",
             "CONFIG",
             "DEBUG",
             "FAILOVER",
@@ -159,7 +163,6 @@ const READ_ONLY: &[&str] = &[
     "PFCOUNT",
     "PING",
     "PTTL",
-    "RANDOMKEY",
     "SCARD",
     "SDIFF",
     "SINTER",

@@ -1,6 +1,17 @@
 //! The gateway, and how one is put together.
 
-use std::{error::Error, fmt, future::Future, io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    error::Error,
+    fmt,
+    future::Future,
+    io,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use axum::Router;
 use redis::RedisError;
@@ -31,6 +42,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Gateway {
     service: Arc<Service>,
+    connections: Arc<AtomicU64>,
 }
 
 /// What a [`Gateway`] is made of; see [`Gateway::builder`].
@@ -50,8 +62,11 @@ impl Gateway {
     /// How long Redis may take for one request unless told otherwise.
     pub const REPLY_WITHIN: Duration = Duration::from_secs(10);
 
-    /// A gateway to the Redis at `redis_url`: `redis://[user][:password@]host[:port][/database]`, or
-    /// `redis+unix:///path`.
+    /// A gateway to the Redis at `redis_url`: `redis://[user][:password@]host[:port][/database]`, `rediss://` for TLS,
+    /// or `redis+unix:///path`.
+    ///
+    /// TLS, the feature `tls`, trusts what the system trusts, and takes `ring` for the whole process unless that has
+    /// chosen its cryptography before.
     pub fn builder(redis_url: impl Into<String>) -> GatewayBuilder {
         GatewayBuilder {
             redis_url: redis_url.into(),
@@ -104,8 +119,14 @@ impl Gateway {
         stop: impl Future<Output = ()> + Send,
     ) -> Result<(), StartError> {
         self.may_listen_on(listener.local_addr().map_err(StartError::Listener)?)?;
-        server::serve(self.router(), listener, stop).await;
+        server::serve(self.router(), listener, stop, &self.connections).await;
         Ok(())
+    }
+
+    /// How many connections of clients it has accepted so far: a client that keeps its connection is counted once.
+    #[must_use]
+    pub fn connections_accepted(&self) -> u64 {
+        self.connections.load(Ordering::Relaxed)
     }
 }
 
@@ -152,7 +173,7 @@ impl GatewayBuilder {
             scripts: Scripts::new(),
             most_body_bytes: self.most_body_bytes,
         };
-        Ok(Gateway { service: Arc::new(service) })
+        Ok(Gateway { service: Arc::new(service), connections: Arc::default() })
     }
 }
 

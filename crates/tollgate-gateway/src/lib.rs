@@ -24,10 +24,11 @@
 //! - **Values.** Numbers keep every digit in both directions. With `Upstash-Encoding: base64` strings are encoded,
 //!   in arrays too. A body of any content type is read as JSON.
 //! - **Errors** are JSON: 400 for a command that failed, 401 for a token, 405 for a method, 413 for a body over
-//!   10 MB, 503 and 504 for a Redis that is gone or mute. In a pipeline a command's error is its own.
+//!   10 MB, 502 to 504 for a Redis that is out of order, gone or mute. In a pipeline a command's error is its own.
 //! - **Refused by name**: commands that change a connection's state, block, or administer the server, because all
 //!   clients share one connection. Subscriptions and the response format `resp2` are not served.
-//! - **Databases, users, TLS** to Redis: database and user are part of the URL, `rediss://` is refused.
+//! - **Redis** is named by a URL with its user and database; `rediss://` asks for TLS, the default feature `tls`. It is
+//!   found again when it was gone.
 
 mod backend;
 mod catalogue;

@@ -12,6 +12,9 @@ pub(crate) type Words<'r> = Vec<Cow<'r, [u8]>>;
 /// How many commands one request may hold. A body of the largest size could hold a million.
 const MOST_COMMANDS: usize = 65_536;
 
+/// How many words one command may have: some versions of Redis hang up at more.
+const MOST_WORDS: usize = 1_048_576;
+
 /// A request that holds no command.
 #[derive(Debug)]
 pub(crate) enum ParseError {
@@ -19,6 +22,7 @@ pub(crate) enum ParseError {
     Empty,
     EmptyItem(usize),
     TooMany,
+    TooLong,
 }
 
 impl fmt::Display for ParseError {
@@ -27,6 +31,7 @@ impl fmt::Display for ParseError {
             Self::Json(error) => write!(f, "ERR failed to parse the request: {error}"),
             Self::Empty => f.write_str("ERR empty command"),
             Self::EmptyItem(index) => write!(f, "ERR empty command at index {index}"),
+            Self::TooLong => write!(f, "ERR too many words in one command: at most {MOST_WORDS}"),
             Self::TooMany => write!(f, "ERR too many commands in one request: at most {MOST_COMMANDS}"),
         }
     }
@@ -35,10 +40,11 @@ impl fmt::Display for ParseError {
 /// One command: `["SET", "key", 1]`.
 pub(crate) fn command(body: &[u8]) -> Result<Words<'_>, ParseError> {
     let words: Vec<Word<'_>> = serde_json::from_slice(body).map_err(ParseError::Json)?;
-    if words.is_empty() {
-        return Err(ParseError::Empty);
+    match words.len() {
+        0 => Err(ParseError::Empty),
+        1..=MOST_WORDS => Ok(unwrapped(words)),
+        _ => Err(ParseError::TooLong),
     }
-    Ok(unwrapped(words))
 }
 
 /// Several: `[["SET", "key", 1], ["GET", "key"]]`.
@@ -47,25 +53,23 @@ pub(crate) fn commands(body: &[u8]) -> Result<Vec<Words<'_>>, ParseError> {
     match commands.iter().position(Vec::is_empty) {
         _ if commands.is_empty() => return Err(ParseError::Empty),
         _ if commands.len() > MOST_COMMANDS => return Err(ParseError::TooMany),
+        _ if commands.iter().any(|words| words.len() > MOST_WORDS) => return Err(ParseError::TooLong),
         Some(index) => return Err(ParseError::EmptyItem(index)),
         None => {}
     }
     Ok(commands.into_iter().map(unwrapped).collect())
 }
 
-/// The path form: `/SET/key`, then the body, then the query, as in `POST /SET/key?EX=100&NX`.
-pub(crate) fn path<'r>(
-    path: &'r str,
-    body: Option<&'r [u8]>,
-    query: &'r str,
-) -> Result<Words<'r>, ParseError> {
-    let path = path.strip_prefix('/').unwrap_or(path);
+/// The path form: `SET/key`, then the body, then the query, as in `POST /SET/key?EX=100&NX`.
+///
+/// A body that is empty is none: `POST /INCR/key` has no second argument.
+pub(crate) fn path<'r>(path: &'r str, body: &'r [u8], query: &'r str) -> Result<Words<'r>, ParseError> {
     let path = path.strip_suffix('/').unwrap_or(path);
     if path.is_empty() {
         return Err(ParseError::Empty);
     }
     let mut words: Words<'r> = path.split('/').map(|word| percent_decode_str(word).into()).collect();
-    words.extend(body.map(Cow::Borrowed));
+    words.extend(Some(body).filter(|body| !body.is_empty()).map(Cow::Borrowed));
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         if name == TOKEN_PARAMETER {
             continue;
@@ -147,6 +151,9 @@ impl<'de> Deserialize<'de> for Bytes {
 
 #[cfg(test)]
 mod tests {
+    use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
+    use proptest::{collection::vec, prelude::*};
+
     use super::*;
 
     fn shown(words: Words<'_>) -> Vec<String> {
@@ -174,6 +181,37 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn whatever_a_client_writes_arrives(words in vec(any::<String>(), 1..8)) {
+            let body = serde_json::to_vec(&words).unwrap();
+            let read = command(&body).unwrap();
+            prop_assert_eq!(read.iter().map(|word| word.to_vec()).collect::<Vec<_>>(), to_bytes(&words));
+            let body = serde_json::to_vec(&[&words, &words]).unwrap();
+            prop_assert_eq!(commands(&body).unwrap(), [read.clone(), read]);
+        }
+
+        #[test]
+        fn whatever_stands_in_a_path_arrives(words in vec(vec(any::<u8>(), 1..9), 1..6), body in vec(any::<u8>(), 1..9)) {
+            let escaped: Vec<_> = words.iter().map(|word| percent_encode(word, NON_ALPHANUMERIC).to_string()).collect();
+            let whole = escaped.join("/");
+            let read = path(&whole, &body, "").unwrap();
+            let expected: Vec<_> = words.iter().chain([&body]).map(Vec::as_slice).collect();
+            prop_assert_eq!(read, expected);
+        }
+
+        #[test]
+        fn no_body_is_too_odd(body in vec(any::<u8>(), 0..64), json in "[\\[\\]{}\",:0-9a-z\\\\ -]{0,32}") {
+            for body in [&*body, json.as_bytes()] {
+                let _ = (command(body), commands(body));
+            }
+        }
+    }
+
+    fn to_bytes(words: &[String]) -> Vec<Vec<u8>> {
+        words.iter().map(|word| word.clone().into_bytes()).collect()
+    }
+
     #[test]
     fn half_a_character_is_replaced() {
         let words = command(br#"["a\ud83d"]"#).unwrap();
@@ -194,6 +232,9 @@ mod tests {
         assert!(command(b"[\"\xff\"]").is_err());
         let many = format!("[{}[0]]", "[0],".repeat(MOST_COMMANDS));
         assert!(matches!(commands(many.as_bytes()), Err(ParseError::TooMany)));
+        let long = format!("[{}0]", "0,".repeat(MOST_WORDS));
+        assert!(matches!(command(long.as_bytes()), Err(ParseError::TooLong)));
+        assert!(matches!(commands(format!("[{long}]").as_bytes()), Err(ParseError::TooLong)));
     }
 
     #[test]
@@ -206,16 +247,16 @@ mod tests {
     #[test]
     fn a_path_is_a_command() {
         for (given, body, query, words) in [
-            ("/get/k", None, "", &["get", "k"][..]),
-            ("/get/k/", None, "_token=abc", &["get", "k"]),
-            ("/set/a%2Fb/c%20d", None, "EX=100&NX", &["set", "a/b", "c d", "EX", "100", "NX"]),
-            ("/set/k", Some(&b"v\xff"[..]), "EX=100", &["set", "k", r"v\xff", "EX", "100"]),
-            ("/set/k", Some(b""), "", &["set", "k", ""]),
-            ("/set/k/%ff", None, "", &["set", "k", r"\xff"]),
-            ("/set/k//x", None, "", &["set", "k", "", "x"]),
+            ("get/k", &b""[..], "", &["get", "k"][..]),
+            ("get/k/", b"", "_token=abc", &["get", "k"]),
+            ("set/a%2Fb/c%20d", b"", "EX=100&NX", &["set", "a/b", "c d", "EX", "100", "NX"]),
+            ("set/k", b"v\xff", "EX=100", &["set", "k", r"v\xff", "EX", "100"]),
+            ("set/k", b"", "", &["set", "k"]),
+            ("set/k/%ff", b"", "", &["set", "k", r"\xff"]),
+            ("set/k//x", b"", "", &["set", "k", "", "x"]),
         ] {
             assert_eq!(shown(path(given, body, query).unwrap()), words, "{given}");
         }
-        assert!(path("/", None, "").is_err());
+        assert!(path("", b"", "").is_err());
     }
 }

@@ -105,6 +105,8 @@ fn write_json(out: &mut Vec<u8>, text: &str) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{collection::vec, prelude::*};
+
     use super::*;
 
     fn bulk(text: &str) -> Value {
@@ -145,6 +147,42 @@ mod tests {
                 let expected = format!(r#"{{"result":{json}}}"#);
                 assert_eq!(written(&Ok(value.clone()), encoding), expected, "{value:?}");
             }
+        }
+    }
+
+    /// What Redis can reply over RESP2, four levels deep.
+    fn values() -> impl Strategy<Value = Value> {
+        let one = prop_oneof![
+            Just(Value::Nil),
+            Just(Value::Okay),
+            any::<i64>().prop_map(Value::Int),
+            any::<String>().prop_map(|text| Value::BulkString(text.into_bytes())),
+            any::<String>().prop_map(Value::SimpleString),
+        ];
+        one.prop_recursive(4, 32, 4, |inner| vec(inner, 0..4).prop_map(Value::Array))
+    }
+
+    /// The JSON without its encoding.
+    fn decoded(json: serde_json::Value) -> serde_json::Value {
+        match json {
+            serde_json::Value::String(text) => {
+                String::from_utf8(STANDARD.decode(text).unwrap()).unwrap().into()
+            }
+            serde_json::Value::Array(values) => values.into_iter().map(decoded).collect(),
+            other => other,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn both_encodings_say_the_same(value in values()) {
+            let json = |encoding| {
+                let text = written(&Ok(value.clone()), encoding);
+                serde_json::from_str::<serde_json::Value>(&text).unwrap()["result"].take()
+            };
+            let encoded = json(Encoding::Base64);
+            let encoded = if value == Value::Okay { encoded } else { decoded(encoded) };
+            prop_assert_eq!(encoded, json(Encoding::Plain));
         }
     }
 

@@ -1,6 +1,12 @@
 //! Connections of clients.
 
-use std::{future::Future, io, pin::pin, time::Duration};
+use std::{
+    future::Future,
+    io,
+    pin::pin,
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
 
 use axum::Router;
 use hyper::server::conn::http1;
@@ -26,7 +32,12 @@ const PAUSE: Duration = Duration::from_millis(100);
     clippy::disallowed_methods,
     reason = "bounds of the server itself on stopping and on accepting; no limit is decided by them"
 )]
-pub(crate) async fn serve(router: Router, listener: TcpListener, stop: impl Future<Output = ()>) {
+pub(crate) async fn serve(
+    router: Router,
+    listener: TcpListener,
+    stop: impl Future<Output = ()>,
+    accepted_so_far: &AtomicU64,
+) {
     let connections = GracefulShutdown::new();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);
@@ -45,6 +56,7 @@ pub(crate) async fn serve(router: Router, listener: TcpListener, stop: impl Futu
                 continue;
             }
         };
+        accepted_so_far.fetch_add(1, Ordering::Relaxed);
         // Answers are small; without it each would wait for the acknowledgement of the one before.
         let _ = stream.set_nodelay(true);
         let service = TowerToHyperService::new(router.clone());

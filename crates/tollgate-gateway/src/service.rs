@@ -54,7 +54,7 @@ impl Refusal {
 impl From<ParseError> for Refusal {
     fn from(error: ParseError) -> Self {
         let status = match error {
-            ParseError::TooMany => StatusCode::PAYLOAD_TOO_LARGE,
+            ParseError::TooMany | ParseError::TooLong => StatusCode::PAYLOAD_TOO_LARGE,
             ParseError::Json(_) | ParseError::Empty | ParseError::EmptyItem(_) => StatusCode::BAD_REQUEST,
         };
         Self::new(status, error.to_string())
@@ -66,6 +66,7 @@ impl From<Unreachable> for Refusal {
         let status = match error {
             Unreachable::Down => StatusCode::SERVICE_UNAVAILABLE,
             Unreachable::Late => StatusCode::GATEWAY_TIMEOUT,
+            Unreachable::Garbled => StatusCode::BAD_GATEWAY,
         };
         Self::new(status, error.text())
     }
@@ -118,24 +119,25 @@ impl Service {
                 return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, text));
             }
         };
-        let path = head.uri.path();
-        if path == "/" && !has_body {
+        // A base URL that ends in a slash makes paths that begin with two.
+        let path = head.uri.path().trim_start_matches('/');
+        if path.is_empty() && !has_body {
             return Ok((StatusCode::OK, br#"{"status":"ok"}"#.to_vec()));
         }
         check_size(&head.headers)?;
         let access = self.access(head)?;
         let encoding = encoding(&head.headers)?;
         let body = if has_body { self.read(head, body).await? } else { Bytes::new() };
-        match path {
-            "/" => self.single(parse::command(&body)?, access, encoding).await,
-            "/pipeline" | "/multi-exec" if !has_body => {
-                Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, format!("ERR {path} takes a POST")))
+        match path.trim_end_matches('/') {
+            "" => self.single(parse::command(&body)?, access, encoding).await,
+            "pipeline" | "multi-exec" if !has_body => {
+                Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, format!("ERR /{path} takes a POST")))
             }
-            "/pipeline" => self.pipeline(parse::commands(&body)?, access, encoding).await,
-            "/multi-exec" => self.multi_exec(parse::commands(&body)?, access, encoding).await,
-            path => {
+            "pipeline" => self.pipeline(parse::commands(&body)?, access, encoding).await,
+            "multi-exec" => self.multi_exec(parse::commands(&body)?, access, encoding).await,
+            _ => {
                 let query = head.uri.query().unwrap_or_default();
-                self.single(parse::path(path, has_body.then_some(&*body), query)?, access, encoding).await
+                self.single(parse::path(path, &body, query)?, access, encoding).await
             }
         }
     }
@@ -192,7 +194,7 @@ impl Service {
             Err(text) => return Err(Refusal::new(StatusCode::BAD_REQUEST, text)),
         };
         let mut replies = self.backend.run(vec![command]).await?;
-        let reply = rewrite.undo(replies.pop().ok_or(Unreachable::Down)?);
+        let reply = rewrite.undo(replies.pop().ok_or(Unreachable::Garbled)?);
         let status = if reply.is_ok() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
         let mut out = Vec::new();
         reply::write(&mut out, &reply, encoding);
@@ -213,7 +215,7 @@ impl Service {
         }
         let replies = prepared.into_iter().map(|prepared| {
             let rewrite = prepared?;
-            rewrite.undo(replies.next().unwrap_or_else(|| Err(Unreachable::Down.text().to_owned())))
+            rewrite.undo(replies.next().unwrap_or_else(|| Err(Unreachable::Garbled.text().to_owned())))
         });
         Ok((StatusCode::OK, written(replies, encoding)))
     }

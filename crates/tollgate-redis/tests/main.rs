@@ -1,4 +1,5 @@
 //! The store on a real server.
 
+mod histories;
 mod served;
 mod suite;

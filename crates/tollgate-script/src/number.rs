@@ -14,3 +14,6 @@ pub(crate) fn signed(number: i64) -> String {
 pub(crate) fn inside(now: Timestamp) -> u64 {
     now.unix_ms().min(Timestamp::MAX.unix_ms() - 1)
 }
+
+/// What a key outlives its use by: room for clocks that step back a little.
+pub(crate) const SLACK_MS: u64 = 1_000;

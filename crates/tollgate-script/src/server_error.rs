@@ -36,7 +36,7 @@ impl ServerAnswer {
 pub fn server_error(text: &str) -> ServerAnswer {
     use StoreErrorKind::{Busy, Reject};
 
-    let text = text.trim_start_matches('-').trim_start();
+    let text = innermost(text.trim_start_matches('-').trim_start());
     let code = text.split([' ', '\r', '\n', ':']).next().unwrap_or_default();
     let error = |kind, detail: &str| ServerAnswer::Error(StoreError::new(kind, format!("{code}: {detail}")));
     let elsewhere =
@@ -80,6 +80,21 @@ pub fn server_error(text: &str) -> ServerAnswer {
             ServerAnswer::Error(StoreError::new(kind, format!("the server says `{words}`")))
         }
     }
+}
+
+/// The error of the command that failed inside a script, where an older server wraps it: `ERR Error running script (call to
+/// f_…): @user_script:12: WRONGTYPE …`.
+fn innermost(text: &str) -> &str {
+    let wrapped = text.strip_prefix("ERR Error running script").and_then(|rest| rest.rsplit_once(": "));
+    match wrapped {
+        Some((_, inner)) if is_code(inner) => inner.trim_start_matches('-'),
+        _ => text,
+    }
+}
+
+fn is_code(text: &str) -> bool {
+    let word = text.trim_start_matches('-').split(' ').next().unwrap_or_default();
+    word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
 /// The text up to its first sign or digit.

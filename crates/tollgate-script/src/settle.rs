@@ -1,11 +1,11 @@
 //! Corrections on their way to the script.
 
-use tollgate_core::{Limit, Timestamp, Units, Window};
+use tollgate_core::{Limit, Timestamp, Units};
 use tollgate_store::{Correction, Settle, StoreError};
 
 use crate::{
     Call, Prefix, Reply, Script,
-    number::{inside, signed, text},
+    number::{SLACK_MS, inside, signed, text},
     reply::garbage,
 };
 
@@ -19,53 +19,48 @@ pub fn settle_call(prefix: &Prefix, settle: &Settle<'_>) -> Result<Call, StoreEr
     settle.check()?;
     let now = inside(settle.now);
     let mut keys = vec![prefix.own("settle", &format!("{:032x}", settle.id.bits()))];
-    let corrections = || settle.corrections.iter().filter(|correction| start(correction).is_some());
-    for correction in corrections() {
-        if let (Some(window), Some(start)) = (width(&correction.limit), start(correction)) {
-            prefix.windows(&correction.key, start / window.ms(), 0..=0, &mut keys);
+    let mut args = Vec::with_capacity(2 + 6 * settle.corrections.len());
+    let mut until = now;
+    args.push(text(now));
+    args.push(String::new());
+    for correction in settle.corrections {
+        let Some(start) = start(correction) else { continue };
+        until = until.max(counts_until(correction, now));
+        let [first, second] = parts(correction.delta);
+        let kind = match correction.limit {
+            Limit::FixedWindow { .. } => "f",
+            Limit::SlidingWindow { .. } => "s",
+            Limit::TokenBucket { .. } => "b",
+        };
+        args.extend([kind.to_owned(), signed(first), signed(second)]);
+        match correction.limit {
+            Limit::FixedWindow { window, .. } | Limit::SlidingWindow { window, .. } => {
+                prefix.windows(&correction.key, start / window.ms(), 0..=0, &mut keys);
+                args.extend([text(window.ms()), text(start)]);
+            }
+            Limit::TokenBucket { capacity, refill, interval } => {
+                keys.push(prefix.key(&correction.key));
+                args.extend([text(interval.ms()), text(refill.get()), text(capacity.get())]);
+            }
         }
     }
-    let windows = keys.len() as u64 - 1;
-    let until = corrections().map(|correction| counts_until(correction, now)).max();
-    let keep_ms = until.unwrap_or(Timestamp::EPOCH).unix_ms().saturating_sub(now) + SLACK_MS;
-    let mut args = vec![text(now), text(windows), text(keep_ms)];
-    for correction in corrections() {
-        if width(&correction.limit).is_none() {
-            keys.push(prefix.key(&correction.key));
-        }
-        args.extend(arguments(correction));
-    }
+    args[1] = text(until - now + SLACK_MS);
     Ok(Call { script: Script::Settle, keys, args })
 }
 
-/// What a key outlives its use by: room for clocks that step back a little.
-const SLACK_MS: u64 = 1_000;
-
-fn arguments(correction: &Correction<'_>) -> [String; 6] {
-    // Two amounts, since the refund of a debt can be twice what a number of Lua holds; a third would change nothing.
+/// An amount in two, since the refund of a debt can be twice what a number of Lua holds; a third part would change nothing.
+fn parts(delta: i64) -> [i64; 2] {
     let most = Units::MAX.get().cast_signed();
-    let first = correction.delta.clamp(-most, most);
-    let second = (correction.delta - first).clamp(-most, most);
-    let started = start(correction).unwrap_or_default();
-    let (kind, quota, width, last) = match correction.limit {
-        Limit::FixedWindow { quota, window } => ("f", quota, window, started),
-        Limit::SlidingWindow { quota, window } => ("s", quota, window, started),
-        Limit::TokenBucket { capacity, refill, interval } => ("b", capacity, interval, refill.get()),
-    };
-    [kind.into(), signed(first), signed(second), text(quota.get()), text(width.ms()), text(last)]
+    let first = delta.clamp(-most, most);
+    [first, (delta - first).clamp(-most, most)]
 }
 
-const fn width(limit: &Limit) -> Option<Window> {
-    match *limit {
-        Limit::FixedWindow { window, .. } | Limit::SlidingWindow { window, .. } => Some(window),
-        Limit::TokenBucket { .. } => None,
-    }
-}
-
-/// When the window that is corrected began; nothing if its stamp names none of this limit's, where nothing was ever counted.
+/// When the window that is corrected began; nothing if the stamp names none of this limit's, where nothing was ever counted.
 /// Buckets have no windows, and the epoch does for them.
 fn start(correction: &Correction<'_>) -> Option<u64> {
-    let Some(window) = width(&correction.limit) else { return Some(0) };
+    let (Limit::FixedWindow { window, .. } | Limit::SlidingWindow { window, .. }) = correction.limit else {
+        return Some(0);
+    };
     let end = correction.stamp.window_end();
     let last = end.unix_ms().checked_sub(1)?;
     let start = last - last % window.ms();
@@ -73,16 +68,17 @@ fn start(correction: &Correction<'_>) -> Option<u64> {
 }
 
 /// When a correction no longer changes anything that counts.
-fn counts_until(correction: &Correction<'_>, now: u64) -> Timestamp {
+fn counts_until(correction: &Correction<'_>, now: u64) -> u64 {
     let end = correction.stamp.window_end();
-    match correction.limit {
+    let until = match correction.limit {
         Limit::FixedWindow { .. } => end,
         Limit::SlidingWindow { window, .. } => end.saturating_add_ms(window.ms()),
         // A bucket has no windows: by then what was taken out before the correction is back.
         Limit::TokenBucket { .. } => {
             Timestamp::from_unix_ms(now).saturating_add_ms(correction.limit.period().ms())
         }
-    }
+    };
+    until.unix_ms()
 }
 
 /// Reads a server's answer to the call of a settlement.

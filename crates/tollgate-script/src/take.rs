@@ -2,18 +2,14 @@
 
 use std::{ops::RangeInclusive, str::Split};
 
-use tollgate_core::{Charging, Limit, State, Timestamp, Units};
+use tollgate_core::{Charging, Limit, State, Timestamp, Units, Window};
 use tollgate_store::{Charge, Decisions, MOST_CHARGES, StoreError, StoreErrorKind, Take};
 
 use crate::{
     Call, Prefix, Replay, Reply, Script,
-    number::{inside, text},
+    number::{SLACK_MS, inside, text},
     reply::garbage,
 };
-
-/// The arguments before the first charge, and those of each.
-const HEAD: usize = 3;
-const EACH: usize = 7;
 
 /// The call that takes these charges. With a `replay` it may be sent again and is counted once.
 ///
@@ -23,23 +19,49 @@ pub fn take_call(prefix: &Prefix, take: &Take<'_>, replay: Option<Replay>) -> Re
     take.check()?;
     let now = inside(take.now);
     let mut keys = Vec::with_capacity(4 * take.charges.len() + 1);
-    let mut args = Vec::with_capacity(HEAD + EACH * take.charges.len());
-    for charge in take.charges {
-        if let Limit::FixedWindow { window, .. } | Limit::SlidingWindow { window, .. } = charge.limit {
-            prefix.windows(&charge.key, now / window.ms(), places(&charge.limit), &mut keys);
-        }
+    let mut args = Vec::with_capacity(6 * take.charges.len() + 2);
+    if let Some(replay) = replay {
+        args.extend(["r".to_owned(), text(replay.keep_ms())]);
     }
-    args.extend([text(now), text(keys.len() as u64), text(replay.map_or(0, Replay::keep_ms))]);
     for charge in take.charges {
-        if matches!(charge.limit, Limit::TokenBucket { .. }) {
-            keys.push(prefix.key(&charge.key));
+        args.extend([how(charge), text(charge.cost.get()), text(charge.limit.quota().get())]);
+        match charge.limit {
+            Limit::FixedWindow { window, .. } | Limit::SlidingWindow { window, .. } => {
+                prefix.windows(&charge.key, now / window.ms(), places(&charge.limit), &mut keys);
+                args.extend([text(window.ms()), text(lives_ms(&charge.limit, window, now))]);
+            }
+            Limit::TokenBucket { refill, interval, .. } => {
+                keys.push(prefix.key(&charge.key));
+                args.extend([text(interval.ms()), text(refill.get()), text(now)]);
+            }
         }
-        args.extend(arguments(charge, now));
     }
     if let Some(replay) = replay {
         keys.push(replay.key(prefix, &keys, &args));
     }
     Ok(Call { script: Script::Take, keys, args })
+}
+
+/// The kind, the charging and the vote in three letters.
+fn how(charge: &Charge<'_>) -> String {
+    let kind = match charge.limit {
+        Limit::FixedWindow { .. } => 'f',
+        Limit::SlidingWindow { .. } => 's',
+        Limit::TokenBucket { .. } => 'b',
+    };
+    let charging = match charge.charging {
+        Charging::IfAllowed => 'i',
+        Charging::Always => 'a',
+        Charging::Never => 'n',
+    };
+    [kind, charging, if charge.enforce { 'v' } else { '-' }].iter().collect()
+}
+
+/// How long the counter of the current window lives: until [`Limit::idle_at`], which is when it no longer weighs, and a little
+/// longer.
+const fn lives_ms(limit: &Limit, window: Window, now: u64) -> u64 {
+    let windows = if matches!(limit, Limit::SlidingWindow { .. }) { 2 } else { 1 };
+    windows * window.ms() - now % window.ms() + SLACK_MS
 }
 
 /// The windows that a limit looks at, counted from the one that `now` lies in: what still weighs, and what clocks that are ahead
@@ -49,22 +71,6 @@ pub(crate) fn places(limit: &Limit) -> RangeInclusive<i64> {
         Limit::FixedWindow { .. } => 0..=2,
         Limit::SlidingWindow { .. } | Limit::TokenBucket { .. } => -1..=2,
     }
-}
-
-fn arguments(charge: &Charge<'_>, now: u64) -> [String; EACH] {
-    let charging = match charge.charging {
-        Charging::IfAllowed => "i",
-        Charging::Always => "a",
-        Charging::Never => "n",
-    };
-    let votes = if charge.enforce { "1" } else { "0" };
-    let cost = charge.cost.get();
-    let (kind, quota, width, last) = match charge.limit {
-        Limit::FixedWindow { quota, window } => ("f", quota, window, now % window.ms()),
-        Limit::SlidingWindow { quota, window } => ("s", quota, window, now % window.ms()),
-        Limit::TokenBucket { capacity, refill, interval } => ("b", capacity, interval, refill.get()),
-    };
-    [kind.into(), charging.into(), votes.into(), text(cost), text(quota.get()), text(width.ms()), text(last)]
 }
 
 /// The decisions that a server's answer to the call of `take` comes to: the core's, on the states that the script found.

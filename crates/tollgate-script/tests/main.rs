@@ -1,1 +1,9 @@
-mod placeholder {}
+//! What is sent, what comes back, and the scripts themselves on a real server.
+
+mod answers;
+mod arithmetic;
+mod calls;
+mod dialects;
+mod errors;
+mod support;
+mod wrong_types;

@@ -1,15 +1,15 @@
 -- Takes charges, all or nothing: if every charge that votes fits, all are written; otherwise only those that always are.
 --
--- KEYS: for each charge to a window, in order: [the window before,] the current one, the next, and the one after that. The
---   window before is only there for sliding ones. Then one for each bucket, in order. Then, if keep is not 0, the key that
---   the answer is remembered under.
--- ARGV: now, the number of keys of windows, keep in ms. Then for each charge: kind (f, s, b), charging (i if allowed,
---   a always, n never), votes (1, 0), cost, quota, width in ms, and how far now lies into the window; for a bucket: cost,
---   capacity, interval in ms, refill.
+-- KEYS: for each charge in order its key, if it is to a bucket; or its windows: [the one before,] the current one, the next,
+--   and the one after that. The one before is there for sliding windows only. At the end, if there is an r, the key that the
+--   answer is remembered under.
+-- ARGV: perhaps r, and for how many ms to remember the answer. Then for each charge: how, cost, quota, width in ms, and for
+--   how many ms the current window's counter is to live; for a bucket: how, cost, capacity, interval in ms, refill, now. How
+--   is three letters: the kind (f, s, b), the charging (i if allowed, a always, n never), and v if it votes.
 -- Replies with words: the verdict, and for each charge what was found: the place of the newest window counted from the
 --   current one, its counter and that of the window before it; for a bucket 0, refilledAt and tokens; where nothing was
 --   found - 0 0. The verdict is a number of bits: the lowest is the take's, the others are the charges'. It is -1, and
---   nothing is written, if now lies more than one window behind what is stored.
+--   nothing is written, if a window is stored that begins more than a window after now.
 
 -- What a window before still weighs: before * share / width, rounded up, where share is what is left of the current one.
 local function weigh(before, share, width)
@@ -18,122 +18,159 @@ local function weigh(before, share, width)
     return divide_up(product, width)
   end
   -- Digit by digit to the base of 4096, as on paper: with a width up to 2^40 every step stays below 2^53.
-  local quotient, rest, scale = 0, 0, 281474976710656
+  local floor, quotient, rest, scale = math.floor, 0, 0, 281474976710656
   while scale >= 1 do
-    rest = rest * 4096 + math.floor(before / scale) % 4096 * share
-    quotient = quotient * 4096 + math.floor(rest / width)
+    rest = rest * 4096 + floor(before / scale) % 4096 * share
+    quotient = quotient * 4096 + floor(rest / width)
     rest = rest % width
     scale = scale / 4096
   end
   return rest > 0 and quotient + 1 or quotient
 end
 
-local now, windows, keep = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
-local remembered = keep ~= '0' and KEYS[#KEYS]
+-- Writes one charge. With refilled_at it is a bucket's. One that adds goes to a counter that is there already: mostly it lives
+-- long enough, but it may have lost its lifetime, or got a shorter one of a clock that is ahead.
+local function write(key, adds, refilled_at, text, lives)
+  if refilled_at then
+    call('HSET', key, 'refilledAt', refilled_at, 'tokens', text)
+    call('PEXPIRE', key, lives)
+  elseif adds then
+    call('INCRBY', key, text)
+    if call('PTTL', key) < tonumber(lives) - SLACK then
+      call('PEXPIRE', key, lives)
+    end
+  else
+    call('SET', key, text, 'PX', lives)
+  end
+end
+
+local count, at, key = #ARGV, 1, 0
+local remembered = ARGV[1] == 'r' and KEYS[#KEYS]
 if remembered then
-  local answer = redis.call('GET', remembered)
+  local answer = call('GET', remembered)
   if answer then
     return answer
   end
+  at = 3
 end
 
 -- Everything is read and checked before anything is written: an error must not leave half a take.
-local counters, wrong = read_counters(1, windows)
-if wrong then
-  return wrong
-end
-
-local words = { '-1' }
-local verdict, bit = 0, 1
+local read_bucket, refilled, bucket_lives
+local found, verdict, bit = '', 0, 1
 local admitted, behind = true, false
-local always, allowed = {}, {}
-local window_key, bucket_key = 0, windows
-for at = 4, #ARGV, 7 do
-  local kind = ARGV[at]
-  local cost, quota, width = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4]), tonumber(ARGV[at + 5])
-  local fits, write
-  local place, first, second = '-', '0', '0'
-  if kind == 'b' then
-    bucket_key = bucket_key + 1
-    local key = KEYS[bucket_key]
-    local raw_at, raw_tokens = read_bucket(key)
-    if raw_at == nil then
-      return raw_tokens
+-- What is to be written of the last charge: whether anything is, whether always, and what `write` is called with.
+local due, always, here, adds, refilled_at, text, lives
+-- The same of the charges before it, six values each: there is seldom more than one.
+local writes, last = nil, 0
+while at <= count do
+  local kind, charging, votes = string.byte(ARGV[at], 1, 3)
+  text = ARGV[at + 1]
+  local cost, quota, fits = tonumber(text), tonumber(ARGV[at + 2]), false
+  local raw, used, interval, refill, now, tokens
+  if kind == 98 then -- b
+    if not read_bucket then
+      read_bucket, refilled, bucket_lives = buckets()
     end
-    local refill = tonumber(ARGV[at + 6])
-    local refilled_at, tokens = now, quota
+    key = key + 1
+    here = KEYS[key]
+    interval, refill, now = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4]), tonumber(ARGV[at + 5])
+    at = at + 6
+    refilled_at, tokens = now, quota
+    local raw_at, raw_tokens = read_bucket(here)
     if raw_at then
-      place, first, second = '0', raw_at, raw_tokens
-      refilled_at, tokens = refilled(tonumber(raw_at), tonumber(raw_tokens), quota, refill, width, now)
+      found = found .. ' 0 ' .. raw_at .. ' ' .. raw_tokens
+      refilled_at, tokens = refilled(tonumber(raw_at), tonumber(raw_tokens), quota, refill, interval, now)
+    else
+      found = found .. ' - 0 0'
     end
-    fits = quota > 0 and cost <= tokens
-    write = function()
-      write_bucket(key, refilled_at, math.max(-MAX, tokens - cost), quota, refill, width, now)
-    end
+    fits = cost <= tokens and quota > 0
   else
-    local slides = kind == 's'
-    -- The place of the current window among the keys.
-    local current = window_key + (slides and 2 or 1)
-    window_key = current + 2
-    local here, offset = current, tonumber(ARGV[at + 6])
-    if counters[current + 2] then
-      behind = true
-      place, first, second = '2', counters[current + 2], counters[current + 1] or '0'
-    elseif counters[current + 1] then
-      -- A clock that is ahead has been here: its window's start decides.
-      here, offset = current + 1, 0
-      place, first, second = '1', counters[current + 1], counters[current] or '0'
-    elseif counters[current] then
-      place, first, second = '0', counters[current], slides and counters[current - 1] or '0'
-    elseif slides and counters[current - 1] then
-      place, first = '-1', counters[current - 1]
+    local slides, before = kind == 115, false -- s
+    if slides then
+      key = key + 1
+      before = read_counter(KEYS[key])
     end
-    local used = tonumber(counters[here] or 0)
+    here, lives, refilled_at = KEYS[key + 1], ARGV[at + 4], false
+    raw = read_counter(here)
+    if call('EXISTS', KEYS[key + 2], KEYS[key + 3]) > 0 then
+      local following, beyond = read_counter(KEYS[key + 2]), read_counter(KEYS[key + 3])
+      if beyond then
+        behind = true
+        found = found .. ' 2 ' .. beyond .. ' ' .. (following or '0')
+      else
+        -- A clock that is ahead has been here: its window's start decides.
+        found = found .. ' 1 ' .. following .. ' ' .. (raw or '0')
+        here, before, raw = KEYS[key + 2], slides and raw, following
+        lives = digits(tonumber(ARGV[at + 3]) * (slides and 2 or 1) + SLACK)
+      end
+    elseif raw then
+      found = found .. ' 0 ' .. raw .. ' ' .. (before or '0')
+    elseif before then
+      found = found .. ' -1 ' .. before .. ' 0'
+    else
+      found = found .. ' - 0 0'
+    end
+    used = raw and tonumber(raw) or 0
     local left = quota
-    if slides and counters[here - 1] then
-      left = left - weigh(tonumber(counters[here - 1]), width - offset, width)
+    if before and before ~= '0' then
+      -- A sliding counter lives until its window and the next have passed: that tells how much of it is left.
+      local width = tonumber(ARGV[at + 3])
+      left = left - weigh(tonumber(before), tonumber(lives) - SLACK - width, width)
     end
-    fits = quota > 0 and cost <= left - used
-    write = function()
-      -- The value and its lifetime at once, so that a key that lost its lifetime has one again.
-      local count = cost < MAX - used and used + cost or MAX
-      local lives = (slides and 2 * width or width) - offset + SLACK
-      redis.call('SET', KEYS[here], digits(count), 'PX', digits(lives))
-    end
+    fits = cost <= left - used and quota > 0
+    key, at = key + 3, at + 5
   end
+
   bit = bit * 2
   if fits then
     verdict = verdict + bit
-  elseif ARGV[at + 2] == '1' then
+  elseif votes == 118 then -- v
     admitted = false
   end
-  local n = #words
-  words[n + 1], words[n + 2], words[n + 3] = place, first, second
-  local charging = ARGV[at + 1]
-  if cost > 0 and charging == 'a' then
-    always[#always + 1] = write
-  elseif cost > 0 and charging == 'i' and fits then
-    allowed[#allowed + 1] = write
+  always = charging == 97 -- a
+  due = cost > 0 and (always or fits and charging == 105) -- i
+  if due then
+    if refilled_at then
+      tokens = tokens - cost
+      if tokens < -MAX then
+        tokens = -MAX
+      end
+      lives = bucket_lives(refilled_at, tokens, quota, refill, interval, now)
+      refilled_at, text = digits(refilled_at), digits(tokens)
+    else
+      adds = raw and not owed and cost < MAX - used
+      if raw and not adds then
+        text = digits(cost < MAX - used and used + cost or MAX)
+      end
+    end
+    if at <= count then
+      writes = writes or {}
+      writes[last + 1], writes[last + 2], writes[last + 3] = always, here, adds
+      writes[last + 4], writes[last + 5], writes[last + 6] = refilled_at, text, lives
+      last = last + 6
+    end
   end
 end
 
-if not behind then
-  words[1] = verdict + (admitted and 1 or 0)
+if wrong then
+  return redis.error_reply(wrong)
 end
-local answer = table.concat(words, ' ')
-if behind or #always == 0 and (#allowed == 0 or not admitted) then
-  return answer
+if behind then
+  return '-1' .. found
 end
-
-for _, write in ipairs(always) do
-  write()
+local answer = (admitted and verdict + 1 or verdict) .. found
+local written = false
+if due and (admitted or always) then
+  write(here, adds, refilled_at, text, lives)
+  written = true
 end
-if admitted then
-  for _, write in ipairs(allowed) do
-    write()
+for i = 1, last, 6 do
+  if admitted or writes[i] then
+    write(writes[i + 1], writes[i + 2], writes[i + 3], writes[i + 4], writes[i + 5])
+    written = true
   end
 end
-if remembered then
-  redis.call('SET', remembered, answer, 'PX', keep)
+if remembered and written then
+  call('SET', remembered, answer, 'PX', ARGV[2])
 end
 return answer

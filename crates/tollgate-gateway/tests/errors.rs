@@ -1,0 +1,142 @@
+//! Requests that go wrong: the status, and JSON always.
+
+use serde_json::json;
+
+use crate::support::{RedisServer, Server, TOKEN, bearer};
+
+#[test]
+fn each_error_has_its_status_and_is_json() {
+    let redis = RedisServer::start();
+    let server = Server::start(&redis);
+    let token = bearer(TOKEN);
+    let with_token = [("authorization", &*token)];
+    let long = "x".repeat(40_000);
+    for (method, path, fields, body, status, begins) in [
+        ("POST", "/", &[][..], "[\"PING\"]", 401, "WRONGPASS invalid or missing auth token"),
+        ("POST", "/", &[("authorization", "Basic a-token")], "", 401, "WRONGPASS invalid or missing"),
+        ("POST", "/", &[("authorization", "Bearer")], "", 401, "WRONGPASS invalid or missing"),
+        ("POST", "/", &[("authorization", "Bearer ")], "", 401, "WRONGPASS invalid"),
+        ("POST", "/", &[("authorization", "Bearer wrong")], "[", 401, "WRONGPASS invalid password"),
+        ("GET", "/get/k?_token=wrong", &[], "", 401, "WRONGPASS invalid password"),
+        ("GET", "/get/k?_token=a-token", &[("authorization", "Bearer wrong")], "", 401, "WRONGPASS"),
+        ("POST", "/", &with_token, "[", 400, "ERR failed to parse the request: "),
+        ("POST", "/", &with_token, "", 400, "ERR failed to parse the request: "),
+        ("POST", "/", &with_token, "[]", 400, "ERR empty command"),
+        ("POST", "/", &with_token, "[\"SET\",\"k\",null]", 400, "ERR failed to parse the request: an arg"),
+        ("POST", "/pipeline", &with_token, "[]", 400, "ERR empty command"),
+        ("POST", "/pipeline", &with_token, "[[\"PING\"],[]]", 400, "ERR empty command at index 1"),
+        ("POST", "/pipeline", &with_token, "[\"PING\"]", 400, "ERR failed to parse the request: "),
+        ("POST", "/multi-exec", &with_token, "{}", 400, "ERR failed to parse the request: "),
+        ("GET", "/pipeline", &with_token, "", 405, "ERR /pipeline takes a POST"),
+        ("DELETE", "/get/k", &with_token, "", 405, "ERR method not allowed"),
+        ("PATCH", "/", &with_token, "x", 405, "ERR method not allowed"),
+        ("POST", "/subscribe/chat", &with_token, "", 400, "ERR Command is not available: 'subscribe'"),
+        ("GET", "/get/k", &[("authorization", &*token), ("x-long", &*long)], "", 431, "ERR header fields"),
+        (
+            "POST",
+            "/",
+            &[("authorization", &*token), ("upstash-response-format", "resp2")],
+            "[\"PING\"]",
+            400,
+            "ERR unsupported response format",
+        ),
+    ] {
+        let answer = server.send(method, path, fields, body.as_bytes());
+        let text = answer.json()["error"].as_str().unwrap().to_owned();
+        assert_eq!(answer.status, status, "{method} {path} {body}: {text}");
+        assert!(text.starts_with(begins), "{method} {path} {body}: {text}");
+        assert_eq!(answer.field("content-type"), "application/json");
+        assert!(!text.contains(TOKEN), "{text}");
+    }
+    assert_eq!(server.send("POST", "/", &[], b"").field("www-authenticate"), "Bearer");
+    assert_eq!(server.send("DELETE", "/", &[], b"").field("allow"), "GET, HEAD, POST, PUT");
+}
+
+#[test]
+fn a_body_may_be_as_large_as_its_limit_and_no_larger() {
+    let redis = RedisServer::start();
+    let server = Server::start_with(&redis, |builder| builder.most_body_bytes(1_000));
+    let body = |bytes: usize| format!("[\"ECHO\",\"{}\"]", "x".repeat(bytes - r#"["ECHO",""]"#.len()));
+    assert_eq!(server.post("/", &body(1_000)).0, 200);
+    let expected = json!({"error": "ERR max request size exceeded. Limit: 1000 bytes"});
+    for bytes in [1_001, 5_000, 8_000] {
+        assert_eq!(server.post("/", &body(bytes)), (413, expected.clone()), "{bytes}");
+    }
+    assert_eq!(server.post("/", &body(1_000)).0, 200);
+}
+
+#[test]
+fn what_is_refused_by_name_harms_nobody() {
+    let redis = RedisServer::start();
+    let server = Server::start(&redis);
+    let commands = [
+        "SUBSCRIBE c",
+        "PSUBSCRIBE c",
+        "MONITOR",
+        "MULTI",
+        "EXEC",
+        "WATCH k",
+        "SELECT 1",
+        "AUTH x",
+        "HELLO 3",
+        "RESET",
+        "QUIT",
+        "CLIENT REPLY OFF",
+        "BLPOP l 0",
+        "BZPOPMIN l 0",
+        "WAIT 1 0",
+        "XREAD BLOCK 0 STREAMS s $",
+        "CONFIG SET maxmemory 1",
+        "SHUTDOWN NOSAVE",
+        "DEBUG SLEEP 5",
+        "REPLICAOF 127.0.0.1 1",
+        "SCRIPT DEBUG YES",
+        "POST /",
+        "HOST: x",
+    ];
+    for command in commands {
+        let words: Vec<&str> = command.split(' ').collect();
+        let json = json!(words).to_string();
+        let (status, body) = server.post("/", &json);
+        assert!(status == 400 && body["error"].as_str().unwrap().contains("is not available"), "{command}");
+        let (status, body) = server.post("/multi-exec", &format!("[[\"SET\",\"k\",1],{json}]"));
+        assert!(status == 400 && body["error"].as_str().unwrap().contains("is not available"), "{command}");
+        // Nor can a script do it: Redis sees to that.
+        let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+        let script = format!("return redis.call({})", quoted.join(","));
+        server.post("/", &json!(["EVAL", script, 0]).to_string());
+        for path in ["/", "/multi-exec"] {
+            let body = if path == "/" { r#"["ECHO","x"]"# } else { r#"[["ECHO","x"]]"# };
+            assert_eq!(server.post(path, body).0, 200, "{path} after {command}");
+        }
+    }
+    assert_eq!(
+        server.run(r#"["GET","k"]"#),
+        json!(null),
+        "a transaction with a refused command does not run"
+    );
+}
+
+/// Such an error breaks the connection that it comes over: it must not be the one that others use.
+#[test]
+fn an_error_that_is_no_text_is_its_own_clients_affair() {
+    let redis = RedisServer::start();
+    let server = Server::start(&redis);
+    let token = bearer(TOKEN);
+    let fields = [("authorization", &*token)];
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (0..2)
+            .map(|_| {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        assert_eq!(server.run(r#"["PING"]"#), "PONG");
+                    }
+                })
+            })
+            .collect();
+        while others.iter().any(|other| !other.is_finished()) {
+            assert_eq!(server.send("GET", "/%ff/x", &fields, b"").status, 502);
+            assert_eq!(server.send("POST", "/set/k", &fields, b"\xff").status, 200);
+        }
+    });
+}

@@ -1,0 +1,58 @@
+//! `/multi-exec`: all or nothing, with nobody in between.
+
+use serde_json::json;
+
+use crate::support::{RedisServer, Server};
+
+#[test]
+fn a_transaction_runs_as_a_whole_or_not_at_all() {
+    let redis = RedisServer::start();
+    let server = Server::start(&redis);
+    let wrong_type = "WRONGTYPE Operation against a key holding the wrong kind of value";
+    for (commands, status, expected) in [
+        (
+            r#"[["SET","k",1],["INCR","k"],["GET","k"]]"#,
+            200,
+            json!([{"result": "OK"}, {"result": 2}, {"result": "2"}]),
+        ),
+        // What fails while it runs does not stop the others.
+        (
+            r#"[["INCR","k"],["LPUSH","k","x"],["INCR","k"]]"#,
+            200,
+            json!([{"result": 3}, {"error": wrong_type}, {"result": 4}]),
+        ),
+        // What is not even queued does.
+        (
+            r#"[["INCR","k"],["SET","k"],["NOSUCH"]]"#,
+            400,
+            json!({"error": "ERR wrong number of arguments for 'set' command"}),
+        ),
+        (r#"[["GET","k"]]"#, 200, json!([{"result": "4"}])),
+    ] {
+        assert_eq!(server.post("/multi-exec", commands), (status, expected), "{commands}");
+    }
+}
+
+#[test]
+fn nobody_sees_half_a_transaction() {
+    let redis = RedisServer::start();
+    let server = Server::start(&redis);
+    server.run(r#"["MSET","a",0,"b",0]"#);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for _ in 0..200 {
+                    let (_, answers) = server.post("/multi-exec", r#"[["INCR","a"],["INCR","b"]]"#);
+                    assert_eq!(answers[0], answers[1], "two transactions ran at once");
+                }
+            });
+        }
+        scope.spawn(|| {
+            for _ in 0..200 {
+                let seen = server.run(r#"["MGET","a","b"]"#);
+                assert_eq!(seen[0], seen[1], "half a transaction was seen");
+            }
+        });
+    });
+    assert_eq!(server.run(r#"["GET","b"]"#), "600");
+}

@@ -1,0 +1,154 @@
+//! `cargo xtask interop`: Upstash's own TypeScript and Python clients, unmodified, against the gateway, and on one
+//! count with Tollgate.
+//!
+//! Their versions are pinned by the lock files beside the tests in `crates/tollgate-gateway/interop`; they are
+//! installed under the target folder.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use crate::failure::{Result, failure};
+use crate::workspace::{self, Workspace};
+use crate::{process, redis, services};
+
+const TESTS: &str = "crates/tollgate-gateway/interop";
+
+/// Takes of a limit through Tollgate, for the tests that share one.
+const SPEND: [&str; 6] = ["build", "--quiet", "--package", "tollgate-testbed", "--example", "spend"];
+
+/// What must be there, with the oldest version that will do and where it comes from.
+const TOOLS: [(&str, u32, u32, &str); 3] = [
+    ("node", 20, 0, "Node.js 20 or newer is needed: https://nodejs.org/en/download"),
+    ("npm", 10, 0, "npm 10 or newer is needed: it comes with Node.js"),
+    ("python3", 3, 11, "Python 3.11 or newer is needed: `sudo apt-get install -y python3 python3-venv`"),
+];
+
+pub(crate) fn run() -> Result {
+    services::require_redis_server()?;
+    for (program, major, minor, advice) in TOOLS {
+        let answer = process::read(process::command(program).arg("--version")).unwrap_or_default();
+        if version(&answer).is_none_or(|found| found < (major, minor)) {
+            return Err(failure(format!("`{program}` is missing or too old. {advice}")));
+        }
+    }
+    let workspace = Workspace::load()?;
+    let folder = copied(&workspace.target.join("interop"))?;
+    let mut install = process::command("npm");
+    install.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]);
+    process::run(install.current_dir(&folder))?;
+    let python = python(&folder)?;
+
+    process::run(&mut process::cargo(&SPEND))?;
+    let mut servers = Servers::start()?;
+    let spend = workspace.target.join("debug/examples/spend").with_extension(std::env::consts::EXE_EXTENSION);
+    servers.variables.push(("TOLLGATE_SPEND".to_owned(), spend.display().to_string()));
+    let mut node = process::command("node");
+    node.args(["--test", "--test-reporter=spec", "redis.test.mjs", "ratelimit.test.mjs", "share.test.mjs"]);
+    process::run(servers.environment(&mut node).current_dir(&folder))?;
+    let mut unittest = process::command(python);
+    unittest.args(["-m", "unittest", "-v", "test_clients", "test_share"]);
+    process::run(servers.environment(&mut unittest).current_dir(&folder))
+}
+
+/// The first two numbers in what a program says of itself: `v20.20.2`, `Python 3.11.7`.
+fn version(answer: &str) -> Option<(u32, u32)> {
+    let numbers = answer.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let mut numbers = numbers.split(|c: char| !c.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+/// Packages are installed beside the tests, so the tests are copied to where that does no harm.
+fn copied(folder: &Path) -> Result<PathBuf> {
+    let copy = || {
+        std::fs::create_dir_all(folder)?;
+        for entry in std::fs::read_dir(workspace::root().join(TESTS))? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                std::fs::copy(entry.path(), folder.join(entry.file_name()))?;
+            }
+        }
+        Ok(())
+    };
+    copy().map_err(|error: std::io::Error| {
+        failure(format!("{TESTS} cannot be copied to {}: {error}", folder.display()))
+    })?;
+    Ok(folder.to_owned())
+}
+
+/// A Python of its own with exactly the pinned packages; its program.
+fn python(folder: &Path) -> Result<PathBuf> {
+    let bin = if cfg!(windows) { "venv/Scripts/python" } else { "venv/bin/python" };
+    let python = folder.join(bin);
+    if !process::answers(process::command(&python).args(["-m", "pip", "--version"])) {
+        process::run(process::command("python3").args(["-m", "venv", "--clear"]).arg(folder.join("venv")))
+            .map_err(|error| failure(format!("{error}; Debian has it in the package `python3-venv`")))?;
+    }
+    let mut install = process::command(&python);
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    install.args(["--require-hashes", "--no-deps", "--only-binary", ":all:", "--requirement"]);
+    process::run(install.arg(folder.join("requirements.txt")))?;
+    Ok(python)
+}
+
+/// A Redis and a gateway, stopped at the end.
+struct Servers {
+    child: Child,
+    variables: Vec<(String, String)>,
+}
+
+impl Servers {
+    fn start() -> Result<Self> {
+        let mut command = process::cargo(&redis::THROWAWAY);
+        println!("$ {}", process::shown(&command));
+        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+        let mut child =
+            child.map_err(|error| failure(format!("the gateway could not be started: {error}")))?;
+        let out = child.stdout.take();
+        let mut servers = Self { child, variables: Vec::new() };
+        for line in
+            out.into_iter().flat_map(|out| BufReader::new(out).lines()).map_while(std::result::Result::ok)
+        {
+            match line.strip_prefix("export ").and_then(|line| line.split_once('=')) {
+                Some((name, value)) => servers.variables.push((name.to_owned(), value.to_owned())),
+                // It runs when it has said everything.
+                None => return Ok(servers),
+            }
+        }
+        Err(failure("the gateway did not start"))
+    }
+
+    fn environment<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl Drop for Servers {
+    /// In good order where that can be had: the gateway stops its Redis, which nobody else knows.
+    fn drop(&mut self) {
+        let pid = self.child.id().to_string();
+        if !process::answers(process::command("kill").args(["-TERM", &pid])) {
+            drop(self.child.kill());
+        }
+        drop(self.child.wait());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        for (answer, expected) in [
+            ("v20.20.2\n", Some((20, 20))),
+            ("11.19.1", Some((11, 19))),
+            ("Python 3.11.7", Some((3, 11))),
+            ("", None),
+            ("none", None),
+        ] {
+            assert_eq!(version(answer), expected, "{answer}");
+        }
+        assert!((3, 9) < (3, 11) && (9, 9) < (20, 0));
+    }
+}
