@@ -1,16 +1,15 @@
-//! What the HTTP layer adds to a service that answers at once: admitting, and refusing.
+//! What the HTTP layer adds to axum's shortest handler: admitting, and refusing.
 
 use std::{convert::Infallible, hint::black_box, sync::Arc};
 
-use bytes::Bytes;
+use axum::{Router, body::Body, routing::get};
 use futures_util::FutureExt;
 use http::{Request, Response, StatusCode};
-use http_body_util::Full;
 use tollgate_core::{Limit, Window};
 use tollgate_guard::{Charges, Guard, OnOutage, Policy};
 use tollgate_http::GuardLayer;
 use tollgate_memory::MemoryStore;
-use tower::{Layer, Service, service_fn};
+use tower::{Layer, Service};
 
 use crate::{contender::Contender, scenario::Scenario};
 
@@ -26,11 +25,8 @@ pub const OTHERS: [Contender; 2] = [
     Contender { name: "layer, refusing", make: |_| layered(0) },
 ];
 
-type Answer = Result<Response<Full<Bytes>>, Infallible>;
-
-fn service()
--> impl Service<Request<()>, Response = Response<Full<Bytes>>, Error = Infallible, Future: Send> + Clone {
-    service_fn(|_: Request<()>| std::future::ready(Answer::Ok(Response::new(Full::from("an answer")))))
+fn service() -> Router {
+    Router::new().route("/", get(async || "an answer"))
 }
 
 /// A window that is full after its first request, so that `quota` 0 stands for a limit that is reached and not a closed one.
@@ -48,10 +44,10 @@ fn layered(quota: u64) -> crate::contender::Check {
 
 fn driven<S>(mut service: S) -> crate::contender::Check
 where
-    S: Service<Request<()>, Response = Response<Full<Bytes>>, Error = Infallible> + 'static,
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + 'static,
 {
     Box::new(move |_| {
-        let answer = service.call(Request::new(())).now_or_never();
+        let answer = service.call(Request::new(Body::empty())).now_or_never();
         answer.and_then(Result::ok).is_some_and(|response| response.status() == StatusCode::OK)
     })
 }

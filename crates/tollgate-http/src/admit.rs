@@ -114,6 +114,9 @@ enum Cause {
     Outage(Outage),
 }
 
+/// RFC 6585 forbids caches to keep a 429, but not all of them know.
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+
 impl Refused {
     const fn new(cause: Cause, now: Timestamp) -> Self {
         Self { cause, now, legacy: false }
@@ -182,8 +185,7 @@ impl Refused {
         if let Some(retry_at) = self.retry_at() {
             headers.entry(header::RETRY_AFTER).or_insert_with(|| retry_after(retry_at, *now));
         }
-        // RFC 6585 forbids caches to keep a 429, but not all of them know.
-        headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+        headers.entry(header::CACHE_CONTROL).or_insert(NO_STORE);
     }
 
     /// The answer, whole.
@@ -192,7 +194,13 @@ impl Refused {
         *response.status_mut() = self.status();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, PROBLEM_JSON);
-        self.apply(headers);
+        headers.insert(header::CACHE_CONTROL, NO_STORE);
+        if let Some(retry_at) = self.retry_at() {
+            headers.insert(header::RETRY_AFTER, retry_after(retry_at, self.now));
+        }
+        if let Cause::Limit(refusal) = &self.cause {
+            Fields::new(refusal.decisions(), self.now, self.legacy).append_to(headers);
+        }
         response
     }
 }

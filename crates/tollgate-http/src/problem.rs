@@ -35,27 +35,40 @@ struct Problem<'a, D: fmt::Display> {
     #[serde(serialize_with = "as_text")]
     detail: D,
     #[serde(rename = "violated-policies", skip_serializing_if = "Option::is_none")]
-    violated: Option<Violated<'a>>,
+    violated: Option<[&'a str; 0]>,
 }
 
-/// The names of the policies that refuse, as far as they are public.
-struct Violated<'a>(&'a [PolicyDecision]);
-
-/// What is wrong and what to do about it, as one sentence.
-struct QuotaDetail<'a> {
-    refusal: &'a Refusal,
-    now: Timestamp,
-}
-
-/// The body of a 429.
+/// The body of a 429, put together by hand: refusing must not cost more than admitting, and a flood of refused requests writes
+/// this one. All of it is our own text, digits, and names of policies, and JSON escapes nothing in those.
 pub(crate) fn quota_exceeded(refusal: &Refusal, now: Timestamp) -> Bytes {
-    body(&Problem {
-        kind: Some(QUOTA_EXCEEDED),
-        title: "Quota exceeded",
-        status: StatusCode::TOO_MANY_REQUESTS.as_u16(),
-        detail: QuotaDetail { refusal, now },
-        violated: Some(Violated(refusal.decisions())),
-    })
+    let names = || named(refusal.decisions());
+    let mut json = String::with_capacity(BODY_BYTES);
+    json.push_str(r#"{"type":""#);
+    json.push_str(QUOTA_EXCEEDED);
+    json.push_str(r#"","title":"Quota exceeded","status":429,"detail":"A limit is reached"#);
+    for (at, name) in names().enumerate() {
+        json.push_str(if at == 0 { ": " } else { ", " });
+        json.push_str(name);
+    }
+    match refusal.retry_at() {
+        Some(retry_at) => {
+            json.push_str(". Try again in ");
+            json.push_str(itoa::Buffer::new().format(retry_after_seconds(retry_at, now)));
+            json.push_str(" s.");
+        }
+        None => {
+            json.push_str(
+                ". Trying again does not help: the request asks for more than the limit ever allows.",
+            );
+        }
+    }
+    json.push_str(r#"","violated-policies":["#);
+    for (at, name) in names().enumerate() {
+        json.push_str(if at == 0 { "\"" } else { "\",\"" });
+        json.push_str(name);
+    }
+    json.push_str(if names().next().is_some() { "\"]}" } else { "]}" });
+    json.into()
 }
 
 /// The status of an answer to a request that could not be checked: a fault of the program is 500, since trying again does not help.
@@ -78,7 +91,7 @@ pub(crate) fn outage(outage: &Outage, now: Timestamp) -> Bytes {
         title: "Temporarily reduced capacity",
         status: status.as_u16(),
         detail: format_args!("The limits cannot be checked just now. Try again in {seconds} s."),
-        violated: Some(Violated(&[])),
+        violated: Some([]),
     })
 }
 
@@ -101,29 +114,7 @@ fn as_text<D: fmt::Display, S: Serializer>(detail: &D, serializer: S) -> Result<
     serializer.collect_str(detail)
 }
 
-impl Serialize for Violated<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(named(self.0))
-    }
-}
-
 /// The names of the policies that refuse and are not hidden.
 fn named(decisions: &[PolicyDecision]) -> impl Iterator<Item = &str> {
     decisions.iter().filter(|said| said.refuses() && !said.is_hidden()).map(|said| &**said.policy())
-}
-
-impl fmt::Display for QuotaDetail<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("A limit is reached")?;
-        for (at, name) in named(self.refusal.decisions()).enumerate() {
-            f.write_str(if at == 0 { ": " } else { ", " })?;
-            f.write_str(name)?;
-        }
-        match self.refusal.retry_at() {
-            Some(retry_at) => write!(f, ". Try again in {} s.", retry_after_seconds(retry_at, self.now)),
-            None => f.write_str(
-                ". Trying again does not help: the request asks for more than the limit ever allows.",
-            ),
-        }
-    }
 }
