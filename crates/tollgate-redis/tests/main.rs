@@ -1,5 +1,7 @@
 //! The store on a real server.
 
 mod histories;
+mod outages;
 mod served;
+mod setting_up;
 mod suite;

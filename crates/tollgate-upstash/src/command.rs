@@ -71,17 +71,8 @@ impl Command {
 
 /// Appends `text` as a JSON string.
 fn push_text(body: &mut Vec<u8>, text: &str) {
-    body.push(b'"');
-    let mut rest = text;
-    while let Some(at) = rest.bytes().position(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
-        // Every byte that is looked for is ASCII, so it is a character of its own.
-        let (plain, special) = rest.split_at(at);
-        body.extend_from_slice(plain.as_bytes());
-        body.extend_from_slice(format!("\\u{:04x}", special.as_bytes()[0]).as_bytes());
-        rest = &special[1..];
-    }
-    body.extend_from_slice(rest.as_bytes());
-    body.push(b'"');
+    // Neither text nor a list of bytes can refuse.
+    let _ = serde_json::to_writer(body, text);
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The transport that everybody uses: HTTP/1.1 with connections that are kept.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
@@ -15,7 +15,7 @@ use crate::{Credentials, Transport, TransportError, tls};
 /// Trusted are the certificates of the system (`SSL_CERT_FILE` and `SSL_CERT_DIR` are honoured), and where it has none, as in an
 /// image without a distribution, Mozilla's. No process-wide provider of cryptography is needed or set. `HTTPS_PROXY`,
 /// `ALL_PROXY` and `NO_PROXY` are honoured for `https://`; a plain `http://` host is private and asked directly.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct HttpTransport {
     client: Client,
 }
@@ -46,6 +46,7 @@ impl HttpTransport {
         let tls = tls::config(roots).map_err(TransportError::broken)?;
         let builder = Client::builder()
             .tls_backend_preconfigured(tls)
+            .http1_only()
             // Tries are counted and timed above, over all of them.
             .retry(reqwest::retry::never())
             .redirect(redirect::Policy::none())
@@ -53,6 +54,13 @@ impl HttpTransport {
             .user_agent(concat!("tollgate-upstash/", env!("CARGO_PKG_VERSION")));
         let builder = if is_encrypted(credentials) { builder.https_only(true) } else { builder.no_proxy() };
         Ok(Self { client: builder.build().map_err(TransportError::broken)? })
+    }
+}
+
+/// Without the client, which may know a proxy and its password.
+impl fmt::Debug for HttpTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpTransport").finish_non_exhaustive()
     }
 }
 

@@ -94,6 +94,8 @@ impl<'de> Visitor<'de> for AnyReply {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn reply(json: &str) -> Option<Reply> {
@@ -178,5 +180,42 @@ mod tests {
         }
         let deep = format!("{{\"result\":{}{}}}", "[".repeat(10_000), "]".repeat(10_000));
         assert_eq!(Answer::read(deep.as_bytes()), None, "no stack is deep enough for everything");
+    }
+    fn any_reply() -> impl Strategy<Value = Reply> {
+        let leaf = prop_oneof![
+            Just(Reply::Nil),
+            any::<i64>().prop_map(Reply::Int),
+            any::<String>().prop_map(Reply::Text),
+            Just(Reply::Text("OK".to_owned())),
+        ];
+        leaf.prop_recursive(4, 32, 8, |inner| prop::collection::vec(inner, 0..8).prop_map(Reply::Array))
+    }
+
+    /// As the service writes it.
+    fn written(reply: &Reply) -> String {
+        match reply {
+            Reply::Nil => "null".to_owned(),
+            Reply::Int(number) => number.to_string(),
+            Reply::Text(text) => format!("\"{}\"", STANDARD.encode(text)),
+            Reply::Array(list) => format!("[{}]", list.iter().map(written).collect::<Vec<_>>().join(",")),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_written_is_read(expected in any_reply()) {
+            prop_assert_eq!(reply(&written(&expected)), Some(expected));
+        }
+
+        #[test]
+        fn half_an_answer_is_none(expected in any_reply(), cut in any::<prop::sample::Index>()) {
+            let whole = format!("{{\"result\":{}}}", written(&expected));
+            prop_assert_eq!(Answer::read(&whole.as_bytes()[..cut.index(whole.len())]), None);
+        }
+
+        #[test]
+        fn nothing_that_arrives_panics(bytes in any::<Vec<u8>>()) {
+            let _ = Answer::read(&bytes);
+        }
     }
 }

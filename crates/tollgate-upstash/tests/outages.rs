@@ -113,7 +113,7 @@ async fn a_redis_that_is_gone_is_an_outage_until_it_is_back() {
             let error = answer.unwrap_err();
             assert!(error.is_transient(), "{}", chain(&error));
         }
-        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
         served.redis.restart();
         let start = Instant::now();
         while take(&served, "a").await.is_err() {
@@ -132,7 +132,7 @@ async fn a_redis_that_is_mute_is_given_up_at_the_deadline() {
     let took = start.elapsed();
     served.redis.resume();
     assert_eq!(error.kind(), Timeout, "{}", chain(&error));
-    assert!(took < Duration::from_millis(900), "{took:?}");
+    assert!(took < Duration::from_secs(3), "{took:?}");
     let start = Instant::now();
     while take(&served, "b").await.is_err() {
         assert!(start.elapsed() < Duration::from_secs(5), "it does not recover");

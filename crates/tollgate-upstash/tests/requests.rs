@@ -1,15 +1,15 @@
 //! What a request looks like, and what is shared between stores.
 
-use serde_json::json;
-use tollgate_store::StoreErrorKind;
-use tollgate_upstash::{Credentials, UpstashConfigError, UpstashStore};
-
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
     time::Duration,
 };
 
-use crate::support::{Act, Received, Server, TOKEN, forget};
+use serde_json::json;
+use tollgate_store::{Forget, Settle, SettleId, Store, StoreErrorKind, Take};
+use tollgate_upstash::{Credentials, Prefix, UpstashConfigError, UpstashStore};
+
+use crate::support::{Act, NOW, Received, Server, TOKEN, forget};
 
 fn forgotten(received: &Received) -> Act {
     received.each(|_| json!({ "result": 1 }))
@@ -18,7 +18,7 @@ fn forgotten(received: &Received) -> Act {
 #[tokio::test]
 async fn a_request_is_what_the_service_documents() {
     let server = Server::start(forgotten).await;
-    let store = server.builder().prefix("web-agents".parse_prefix()).build().unwrap();
+    let store = server.builder().prefix(Prefix::try_new("web-agents").unwrap()).build().unwrap();
     forget(&store, "a:b").await.unwrap();
     let seen = &server.seen()[0];
     assert!(seen.head.starts_with("POST / HTTP/1.1\r\n"), "{}", seen.head);
@@ -35,14 +35,15 @@ async fn a_request_is_what_the_service_documents() {
     assert_eq!(seen.body[3], "web-agents:ask:a:b:20422");
 }
 
-trait ParsePrefix {
-    fn parse_prefix(&self) -> tollgate_upstash::Prefix;
-}
-
-impl ParsePrefix for str {
-    fn parse_prefix(&self) -> tollgate_upstash::Prefix {
-        tollgate_upstash::Prefix::try_new(self).unwrap()
-    }
+/// What concerns no key is answered here.
+#[tokio::test]
+async fn nothing_at_all_is_not_sent() {
+    let server = Server::start(forgotten).await;
+    let store = server.builder().build().unwrap();
+    assert!(store.take(Take { charges: &[], now: NOW }).await.unwrap().is_admitted());
+    store.settle(Settle { id: SettleId::new(1), corrections: &[], now: NOW }).await.unwrap();
+    store.forget(Forget { targets: &[], now: NOW }).await.unwrap();
+    assert!(server.seen().is_empty());
 }
 
 #[tokio::test]
