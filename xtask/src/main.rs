@@ -9,6 +9,7 @@ mod failure;
 mod mutants;
 mod process;
 mod readme;
+mod services;
 mod test;
 mod tidy;
 mod tools;

@@ -1,15 +1,16 @@
 //! `cargo xtask test`: every test of the workspace, then every documentation example.
 //!
-//! What tests need beside a compiler is started by [`run`] before the first test, and its absence is a
-//! failure that names the command to install it. Today they need nothing.
+//! What tests need beside a compiler is brought before the first of them, and its absence is a failure that names the command
+//! to install it: see `services.rs`. Tests start their servers themselves, each its own.
 
 use crate::failure::Result;
-use crate::process;
+use crate::{process, services};
 
 /// All packages and all features: nothing is left out.
 const EVERYTHING: [&str; 2] = ["--workspace", "--all-features"];
 
 pub(crate) fn run() -> Result {
+    services::bring()?;
     if process::answers(&mut process::cargo(&["nextest", "--version"])) {
         process::run(process::cargo(&["nextest", "run"]).args(EVERYTHING))?;
     } else {
