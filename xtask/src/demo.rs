@@ -14,7 +14,7 @@ pub(crate) fn run(args: &[String]) -> Result {
     if !args.iter().any(|arg| arg == REDIS) {
         return process::become_command(process::cargo(&DEMO).args(others));
     }
-    services::require_redis_server()?;
+    services::bring()?;
     let mut command = process::cargo(&redis::THROWAWAY);
     command.arg("--").arg(process::cargo(&[]).get_program()).args(DEMO).args(others);
     process::become_command(&mut command)
