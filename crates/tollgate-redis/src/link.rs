@@ -56,6 +56,7 @@ impl Link {
         attempt.await.map_err(|failure| failure.error())
     }
 
+    #[expect(clippy::disallowed_methods, reason = "a transport owns the deadline of its calls")]
     fn begin(&self) -> Attempt {
         let address = Arc::clone(&self.address);
         let silence = self.silence;

@@ -63,6 +63,7 @@ impl Live {
     }
 
     /// Sends a command and waits for its answer until the deadline.
+    #[expect(clippy::disallowed_methods, reason = "a transport owns the deadline of its calls")]
     pub(crate) async fn send(&mut self, command: &Cmd, until: Instant) -> Result<Value, Lost> {
         let heard = self.health.heard.load(Ordering::Relaxed);
         match timeout_at(until, self.connection.send_packed_command(command)).await {

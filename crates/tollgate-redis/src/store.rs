@@ -69,6 +69,7 @@ impl RedisStore {
 
 impl Shared {
     /// Calls a script, and once more for each resend if the connection breaks, all by the deadline.
+    #[expect(clippy::disallowed_methods, reason = "a transport owns the deadline of its calls")]
     async fn call(&self, call: &Call, resends: u32) -> Result<Reply, StoreError> {
         let until = Instant::now() + self.deadline;
         let mut left = resends;
