@@ -10,14 +10,15 @@ use tollgate_store::{
     StoreErrorKind::{self, Busy, Reject, Timeout, Unreachable},
     Take,
 };
+use tollgate_testbed::Proxy;
 use tollgate_upstash::{Credentials, UpstashStore};
 
-use crate::support::{LIMIT, Lossy, NOW, READ_ONLY, Served, TOKEN, chain, forget, take};
+use crate::support::{LIMIT, NOW, READ_ONLY, Served, TOKEN, chain, forget, take};
 
-/// A store behind a proxy that swallows answers.
-async fn lossy(served: &Served, batching: bool) -> (Lossy, UpstashStore) {
-    let proxy = Lossy::start(served.url.replace("http://", "")).await;
-    let credentials = Credentials::new(&proxy.url, TOKEN).unwrap();
+/// A store behind a proxy that can lose answers.
+fn lossy(served: &Served, batching: bool) -> (Proxy, UpstashStore) {
+    let proxy = Proxy::start(served.address);
+    let credentials = Credentials::new(&format!("http://{}", proxy.address()), TOKEN).unwrap();
     let store = UpstashStore::builder(credentials).batching(batching).build().unwrap();
     (proxy, store)
 }
@@ -26,16 +27,17 @@ async fn lossy(served: &Served, batching: bool) -> (Lossy, UpstashStore) {
 async fn an_answer_that_is_lost_is_counted_once() {
     for batching in [true, false] {
         let served = Served::start(|builder| builder).await;
-        let (proxy, store) = lossy(&served, batching).await;
+        let (proxy, store) = lossy(&served, batching);
         let _ = take(&store, "warm").await.unwrap();
-        for (lost, remaining) in [(0, 14), (1, 13), (2, 12), (0, 11)] {
-            proxy.swallow(lost);
+        // With each answer a connection is lost.
+        for (lost, connections, remaining) in [(0, 1, 14), (1, 2, 13), (2, 4, 12), (0, 4, 11)] {
+            proxy.lose(lost);
             let decisions = take(&store, "a").await.unwrap();
             assert!(decisions.is_admitted());
-            assert_eq!((decisions[0].remaining(), proxy.left()), (remaining, 0));
+            assert_eq!((decisions[0].remaining(), proxy.connections()), (remaining, connections));
         }
         // All three answers to one take: nobody knows, and it is counted once all the same.
-        proxy.swallow(3);
+        proxy.lose(3);
         assert_eq!(take(&store, "a").await.unwrap_err().kind(), Unreachable);
         assert_eq!(take(&store, "a").await.unwrap()[0].remaining(), 9);
     }
@@ -45,11 +47,11 @@ async fn an_answer_that_is_lost_is_counted_once() {
 #[tokio::test]
 async fn a_refusal_that_is_lost_counts_nothing() {
     let served = Served::start(|builder| builder).await;
-    let (proxy, store) = lossy(&served, true).await;
+    let (proxy, store) = lossy(&served, true);
     for _ in 0..15 {
         let _ = take(&store, "a").await.unwrap();
     }
-    proxy.swallow(2);
+    proxy.lose(2);
     assert!(!take(&store, "a").await.unwrap().is_admitted());
     forget(&store, "a").await.unwrap();
     assert_eq!(take(&store, "a").await.unwrap()[0].remaining(), 14);
@@ -58,13 +60,13 @@ async fn a_refusal_that_is_lost_counts_nothing() {
 #[tokio::test]
 async fn answers_that_are_lost_together_are_counted_once_each() {
     let served = Served::start(|builder| builder).await;
-    let (proxy, store) = lossy(&served, true).await;
+    let (proxy, store) = lossy(&served, true);
     let _ = take(&store, "warm").await.unwrap();
-    proxy.swallow(1);
+    proxy.lose(1);
     let parts: Vec<String> = (0..50).map(|number| format!("visitor {}", number % 5)).collect();
     let answers = join_all(parts.iter().map(|part| take(&store, part))).await;
     assert!(answers.iter().all(|answer| answer.as_ref().is_ok_and(Decisions::is_admitted)));
-    assert_eq!(proxy.left(), 0);
+    assert!(proxy.connections() >= 2, "nothing was lost");
     for part in &parts[..5] {
         assert_eq!(take(&store, part).await.unwrap()[0].remaining(), 4);
     }
@@ -73,13 +75,13 @@ async fn answers_that_are_lost_together_are_counted_once_each() {
 #[tokio::test]
 async fn a_settlement_that_is_lost_is_applied_once() {
     let served = Served::start(|builder| builder).await;
-    let (proxy, store) = lossy(&served, true).await;
+    let (proxy, store) = lossy(&served, true);
     let parts = [Part::Text("a")];
     let key = Key::new(Name::new("ask"), &parts);
     let charge = Charge { cost: Units::new(10), ..Charge::new(key, LIMIT) };
     let taken = store.take(Take { charges: &[charge], now: NOW }).await.unwrap();
     let correction = Correction { key, limit: LIMIT, stamp: taken[0].stamp(), delta: -3 };
-    proxy.swallow(2);
+    proxy.lose(2);
     store.settle(Settle { id: SettleId::new(7), corrections: &[correction], now: NOW }).await.unwrap();
     assert_eq!(take(&store, "a").await.unwrap()[0].remaining(), 7);
 }
@@ -171,7 +173,7 @@ async fn a_token_that_cannot_count_is_named() {
     let served = Served::start(|builder| builder).await;
     for (token, words) in [(READ_ONLY, "read-only token"), ("unknown", "token")] {
         for batching in [true, false] {
-            let credentials = Credentials::new(&served.url, token).unwrap();
+            let credentials = Credentials::new(&format!("http://{}", served.address), token).unwrap();
             let store = UpstashStore::builder(credentials).batching(batching).build().unwrap();
             for answer in join_all(["a", "b"].map(|part| take(&store, part))).await {
                 let error = answer.unwrap_err();

@@ -1,6 +1,5 @@
 //! What the tests have in common.
 
-mod lossy;
 mod scripted;
 mod served;
 mod server;
@@ -10,7 +9,6 @@ use std::error::Error;
 use tollgate_core::{Limit, Timestamp, Window};
 use tollgate_store::{Charge, Decisions, Forget, Key, Name, Part, Store, StoreError, Take, Target};
 
-pub(crate) use lossy::Lossy;
 pub(crate) use scripted::{Fate, Scripted};
 pub(crate) use served::{READ_ONLY, Served};
 pub(crate) use server::{Act, Received, Server, TOKEN};

@@ -1,7 +1,8 @@
 //! A store with a gateway and a Redis of its own.
 
+use std::{net::SocketAddr, time::Duration};
+
 use async_trait::async_trait;
-use std::time::Duration;
 use tokio::{net::TcpListener, task::JoinHandle};
 use tollgate_gateway::Gateway;
 use tollgate_store::{Decisions, Forget, Settle, Store, StoreError, Take};
@@ -17,7 +18,7 @@ pub(crate) const READ_ONLY: &str = "only-to-read";
 pub(crate) struct Served {
     pub(crate) store: UpstashStore,
     pub(crate) redis: RedisServer,
-    pub(crate) url: String,
+    pub(crate) address: SocketAddr,
     gateway: JoinHandle<()>,
 }
 
@@ -27,12 +28,12 @@ impl Served {
         let redis = RedisServer::start();
         let gateway = Gateway::builder(redis.url()).token(TOKEN).read_only_token(READ_ONLY).build().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
+        let address = listener.local_addr().unwrap();
         let gateway =
             tokio::spawn(async move { gateway.serve(listener, std::future::pending()).await.unwrap() });
-        let builder = UpstashStore::builder(Credentials::new(&url, TOKEN).unwrap());
+        let builder = UpstashStore::builder(Credentials::new(&format!("http://{address}"), TOKEN).unwrap());
         let store = set_up(builder.deadline(Duration::from_secs(30))).build().unwrap();
-        Self { store, redis, url, gateway }
+        Self { store, redis, address, gateway }
     }
 }
 
