@@ -104,18 +104,20 @@ impl Failure {
 
 /// What it means that a connection could not be made, or broke.
 pub(crate) fn unusable(cause: &RedisError) -> StoreError {
+    let detail = cause.detail().unwrap_or_default();
+    // An answer that is cut off is told as one that cannot be parsed.
+    let is_cut_off = detail.contains("end of input");
     let error = match (cause.kind(), cause.code()) {
         (ErrorKind::AuthenticationFailed, _) => server_error("WRONGPASS").into_error(),
-        (ErrorKind::Parse, _) => StoreError::new(
+        (ErrorKind::Parse, _) if !is_cut_off => StoreError::new(
             StoreErrorKind::Garbage,
             "what answers at this address does not speak the protocol of Redis",
         ),
-        (_, Some(code)) => {
-            server_error(&format!("{code} {}", cause.detail().unwrap_or_default())).into_error()
-        }
-        _ => {
-            StoreError::new(StoreErrorKind::Unreachable, "there is no connection to the server, or it broke")
-        }
+        (_, Some(code)) => server_error(&format!("{code} {detail}")).into_error(),
+        _ => StoreError::new(
+            StoreErrorKind::Unreachable,
+            "there is no connection to the server, or it broke before the answer",
+        ),
     };
     error.caused_by(cause.clone())
 }

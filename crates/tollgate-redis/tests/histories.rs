@@ -26,7 +26,9 @@ async fn a_long_history_is_answered_as_the_core_does() {
     let served = Served::start();
     let (seed, steps) = (seed(), steps());
     println!("TOLLGATE_SEED={seed} TOLLGATE_STEPS={steps}");
-    differential(&served, &Setting::default(), seed, steps).await.expect("the store answers as the core does");
+    differential(&served, &Setting::default(), seed, steps)
+        .await
+        .expect("the store answers as the core does");
 }
 
 #[tokio::test]
@@ -34,5 +36,7 @@ async fn a_long_history_is_answered_so_by_a_store_that_sends_again() {
     let served = Served::with(|builder| builder.resends(2));
     let (seed, steps) = (seed().wrapping_add(1), steps());
     println!("TOLLGATE_SEED={} TOLLGATE_STEPS={steps}", seed.wrapping_sub(1));
-    differential(&served, &Setting::default(), seed, steps).await.expect("the store answers as the core does");
+    differential(&served, &Setting::default(), seed, steps)
+        .await
+        .expect("the store answers as the core does");
 }

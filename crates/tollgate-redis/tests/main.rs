@@ -1,5 +1,9 @@
 //! The store on a real server.
 
+#[cfg(feature = "tls")]
+mod encrypted;
 mod histories;
+mod outages;
 mod served;
+mod setting_up;
 mod suite;

@@ -71,6 +71,9 @@ pub fn server_error(text: &str) -> ServerAnswer {
             Reject,
             "a key holds a value that this library does not write: something else writes under the prefix",
         ),
+        _ if text.contains("The user executing the script can't") => server_error("NOPERM"),
+        // What a server that wants a password says to a command of more than ten words.
+        _ if text.contains("unauthenticated") => server_error("NOAUTH"),
         _ => {
             let words = plain_words(text);
             let is_full = ["max number of clients", "max concurrent connections"]

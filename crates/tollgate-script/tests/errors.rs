@@ -68,6 +68,13 @@ fn each_error_has_a_kind_and_says_what_to_do() {
             Reject,
             "unknown command",
         ),
+        (
+            "ERR The user executing the script can't run this command or subcommand script: c0ffee, on @user_script:3.",
+            Then::GiveUp,
+            Reject,
+            "NOPERM",
+        ),
+        ("ERR Protocol error: unauthenticated multibulk length", Then::GiveUp, Reject, "NOAUTH"),
         ("", Then::GiveUp, Reject, "the server says"),
     ] {
         let (then, found, error) = then(text);

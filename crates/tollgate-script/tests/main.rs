@@ -5,5 +5,6 @@ mod arithmetic;
 mod calls;
 mod dialects;
 mod errors;
+mod lifetimes;
 mod support;
 mod wrong_types;

@@ -6,7 +6,11 @@
 //! println!("{}", server.url());
 //! ```
 
-mod server;
+mod canned;
+mod proxy;
+mod redis_server;
 
+pub use canned::Canned;
+pub use proxy::Proxy;
 pub use redis::Value;
-pub use server::RedisServer;
+pub use redis_server::RedisServer;

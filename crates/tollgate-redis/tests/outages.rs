@@ -1,0 +1,326 @@
+//! Servers that are away, mute, or say no; each within the deadline, each with an error of its own kind.
+
+use std::{net::TcpListener, time::Duration};
+
+use futures_util::future::join_all;
+use tokio::time::Instant;
+use tollgate_core::{Limit, Timestamp, Window};
+use tollgate_redis::RedisStore;
+use tollgate_store::{
+    Charge, Correction, Decisions, Forget, Key, KeyParts as _, Name, Settle, SettleId, Store as _,
+    StoreError, StoreErrorKind, Take, Target,
+};
+use tollgate_testbed::{Canned, Proxy, RedisServer};
+
+use crate::served::Served;
+
+const LIMIT: Limit = Limit::fixed(100, Window::DAY);
+const NOW: Timestamp = Timestamp::from_unix_ms(1_796_040_000_000);
+/// Short, so that no test waits long; what is measured has to end well within this and a little.
+const DEADLINE: Duration = Duration::from_millis(400);
+/// What a loaded machine may add to a wait.
+const MARGIN: Duration = Duration::from_millis(600);
+
+fn store(url: &str) -> RedisStore {
+    RedisStore::builder(url).deadline(DEADLINE).build().expect("this is a URL")
+}
+
+async fn take(store: &RedisStore, visitor: &str) -> Result<Decisions, StoreError> {
+    let parts = visitor.into_parts();
+    let charge = Charge::new(Key::new(Name::new("ask"), &parts), LIMIT);
+    store.take(Take { charges: &[charge], now: NOW }).await
+}
+
+async fn left(store: &RedisStore, visitor: &str) -> i64 {
+    take(store, visitor).await.expect("it counts")[0].left()
+}
+
+/// What fails, how, and that it did not take longer than it may.
+async fn fails(store: &RedisStore) -> StoreError {
+    let start = Instant::now();
+    let error = take(store, "203.0.113.7").await.expect_err("it cannot count");
+    let took = start.elapsed();
+    assert!(took < DEADLINE + MARGIN, "{error} after {took:?}");
+    let told = format!("{error} {error:?}");
+    assert!(!told.contains("203.0.113.7") && !told.contains("hunter2"), "{told}");
+    error
+}
+
+#[tokio::test]
+async fn a_server_that_forgets_its_scripts_is_told_them_again() {
+    let served = Served::start();
+    for at in (0..100).rev() {
+        if at % 10 == 0 {
+            served.server.run(&["SCRIPT", "FLUSH"]);
+        }
+        assert_eq!(left(&served.store, "flushed").await, at);
+    }
+    served.server.run(&["SCRIPT", "FLUSH"]);
+    let takes: Vec<_> = (0..50).map(|_| take(&served.store, "at once")).collect();
+    for taken in join_all(takes).await {
+        assert!(taken.expect("it counts").is_admitted());
+    }
+    assert_eq!(left(&served.store, "at once").await, 49);
+    served.server.run(&["SCRIPT", "FLUSH"]);
+    let parts = "at once".into_parts();
+    let target = Target { key: Key::new(Name::new("ask"), &parts), limit: LIMIT };
+    served.store.forget(Forget { targets: &[target], now: NOW }).await.expect("it forgets");
+    assert_eq!(left(&served.store, "at once").await, 99);
+}
+
+#[tokio::test]
+async fn a_thousand_takes_at_once_admit_the_quota() {
+    let served = Served::start();
+    // Time enough for a thousand of them on a busy machine.
+    let patient = |_| RedisStore::builder(&served.server.url()).deadline(Duration::from_secs(20)).build();
+    let others: Vec<_> = (0..4).map(|at| patient(at).expect("this is a URL")).collect();
+    let takes = (0..1_000).map(|at| take(&others[at % others.len()], "one"));
+    let admitted =
+        join_all(takes).await.into_iter().filter(|taken| taken.as_ref().expect("it counts").is_admitted());
+    assert_eq!(admitted.count(), 100);
+}
+
+#[tokio::test]
+async fn clones_share_one_connection() {
+    let served = Served::start();
+    let proxy = Proxy::start(served.server.address());
+    let store = store(&format!("redis://{}", proxy.address()));
+    let clones: Vec<_> = (0..20).map(|_| store.clone()).collect();
+    join_all(clones.iter().map(|store| take(store, "one"))).await;
+    join_all(clones.iter().map(|store| take(store, "two"))).await;
+    assert_eq!(proxy.connections(), 1);
+}
+
+#[tokio::test]
+async fn a_port_where_nobody_listens_is_unreachable_at_once() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("it is bound");
+    drop(listener);
+    let store = store(&format!("redis://user:hunter2@{address}"));
+    let start = Instant::now();
+    for _ in 0..20 {
+        assert_eq!(fails(&store).await.kind(), StoreErrorKind::Unreachable);
+    }
+    assert!(start.elapsed() < DEADLINE + MARGIN, "twenty take no longer than one may");
+}
+
+#[tokio::test]
+async fn a_mute_server_is_given_up_at_the_deadline() {
+    let served = Served::with(|builder| builder.deadline(DEADLINE));
+    assert_eq!(left(&served.store, "one").await, 99);
+    served.server.pause();
+    let start = Instant::now();
+    let errors = join_all((0..50).map(|_| fails(&served.store))).await;
+    assert!(errors.iter().all(|error| error.kind() == StoreErrorKind::Timeout));
+    // The connection is not trusted any more, and a new one does not help.
+    assert_eq!(fails(&served.store).await.kind(), StoreErrorKind::Timeout);
+    assert!(start.elapsed() >= 2 * DEADLINE, "it was given all the time it has");
+    served.server.resume();
+    // What was sent meanwhile may be counted now, and everything goes on.
+    assert!(left(&served.store, "one").await <= 98);
+    assert_eq!(left(&served.store, "two").await, 99);
+}
+
+#[tokio::test]
+async fn a_server_that_accepts_and_never_answers_is_given_up_at_the_deadline() {
+    let mute = Canned::answering(b"");
+    for login in ["", "user:hunter2@"] {
+        let store = store(&format!("redis://{login}{}", mute.address()));
+        for _ in 0..2 {
+            assert_eq!(fails(&store).await.kind(), StoreErrorKind::Timeout);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_killed_is_back_with_its_restart() {
+    let mut served = Served::with(|builder| builder.deadline(DEADLINE));
+    assert_eq!(left(&served.store, "one").await, 99);
+    served.server.kill();
+    for _ in 0..5 {
+        assert_eq!(fails(&served.store).await.kind(), StoreErrorKind::Unreachable);
+    }
+    served.server.restart();
+    let start = Instant::now();
+    while take(&served.store, "one").await.is_err() {
+        assert!(start.elapsed() < Duration::from_millis(500), "it stays away");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_is_closed_while_idle_costs_nobody_an_error() {
+    let served = Served::with(|builder| builder.deadline(DEADLINE));
+    for at in (0..20).rev() {
+        assert_eq!(left(&served.store, "idle").await, 80 + at);
+        served.server.run(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
+        // Until the news is here: what tells it runs on this task's thread.
+        for _ in 0..200 {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_lost_answer_is_an_error_unless_it_may_be_asked_for_again() {
+    let served = Served::start();
+    let proxy = Proxy::start(served.server.address());
+    let url = format!("redis://{}", proxy.address());
+    let once = store(&url);
+    assert_eq!(left(&once, "once").await, 99);
+    proxy.lose(1);
+    assert_eq!(
+        take(&once, "once").await.expect_err("the answer is lost").kind(),
+        StoreErrorKind::Unreachable
+    );
+    assert_eq!(left(&once, "once").await, 97, "it was counted all the same");
+
+    let again = RedisStore::builder(&url).resends(2).build().expect("this is a URL");
+    assert_eq!(left(&again, "again").await, 99);
+    for lost in [1, 2] {
+        proxy.lose(lost);
+        assert_eq!(left(&again, "again").await, 99 - i64::from(lost), "counted once");
+    }
+    proxy.lose(3);
+    assert_eq!(take(&again, "again").await.expect_err("too often").kind(), StoreErrorKind::Unreachable);
+    assert_eq!(left(&again, "again").await, 95, "counted once even so");
+}
+
+#[tokio::test]
+async fn settling_and_forgetting_survive_a_lost_answer() {
+    let served = Served::start();
+    let proxy = Proxy::start(served.server.address());
+    let store = store(&format!("redis://{}", proxy.address()));
+    let parts = "one".into_parts();
+    let key = Key::new(Name::new("ask"), &parts);
+    let taken = take(&store, "one").await.expect("it counts");
+    let correction = Correction { key, limit: LIMIT, stamp: taken[0].stamp(), delta: 9 };
+    proxy.lose(1);
+    let settle = Settle { id: SettleId::new(1), corrections: &[correction], now: NOW };
+    store.settle(settle).await.expect("sent again");
+    assert_eq!(left(&store, "one").await, 89, "settled once");
+    proxy.lose(1);
+    store.forget(Forget { targets: &[Target { key, limit: LIMIT }], now: NOW }).await.expect("sent again");
+    assert_eq!(left(&store, "one").await, 99);
+}
+
+#[tokio::test]
+async fn what_is_no_redis_is_an_error_of_its_own_kind() {
+    use StoreErrorKind::{Garbage, Reject, Timeout, Unreachable};
+    for (answer, kind) in [
+        (&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], Garbage),
+        (b"\x15\x03\x01\x00\x02\x02", Garbage),
+        (b"+OK\r\n", Garbage),
+        (b":1\r\n", Garbage),
+        (b"$-1\r\n", Garbage),
+        (b"*2\r\n:1\r\n$1\r\na\r\n", Garbage),
+        (b"$3\r\n\xFF\xFE\xFD\r\n", Garbage),
+        (b"$9\r\n1 - 0 0 x\r\n", Garbage),
+        (b"$7\r\n1 - 0 0\r\n", StoreErrorKind::Disagree),
+        (b"-ERR something of ours\r\n", Reject),
+        (b"-WRONGTYPE Operation against a key\r\n", Reject),
+        (b"-NOSCRIPT and again\r\n", StoreErrorKind::Busy),
+        (b"$100\r\n1 - 0 0", Timeout),
+    ] {
+        let store = store(&format!("redis://{}", Canned::answering(answer).address()));
+        let error = fails(&store).await;
+        assert_eq!(error.kind(), kind, "{}: {error}", answer.escape_ascii());
+    }
+    for answer in [&b""[..], b"$100\r\n1 - 0 0"] {
+        let store = store(&format!("redis://{}", Canned::closing_after(answer).address()));
+        let error = fails(&store).await;
+        assert_eq!(error.kind(), Unreachable, "{}: {error:?}", answer.escape_ascii());
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_says_no_is_an_error_of_its_own_kind() {
+    let server = RedisServer::start();
+    let store = store(&server.url());
+    let mut before = left(&store, "no").await;
+    for (cause, cure, kind, says) in [
+        (
+            &["CONFIG", "SET", "maxmemory", "1"][..],
+            &["CONFIG", "SET", "maxmemory", "0"][..],
+            StoreErrorKind::Busy,
+            "OOM",
+        ),
+        (&["REPLICAOF", "127.0.0.1", "1"], &["REPLICAOF", "NO", "ONE"], StoreErrorKind::Busy, "READONLY"),
+        (
+            &["ACL", "SETUSER", "default", "-eval", "-evalsha"],
+            &["ACL", "SETUSER", "default", "+@all"],
+            StoreErrorKind::Reject,
+            "read-only token",
+        ),
+        (
+            &["ACL", "SETUSER", "default", "-set", "-incrby"],
+            &["ACL", "SETUSER", "default", "+@all"],
+            StoreErrorKind::Reject,
+            "NOPERM",
+        ),
+    ] {
+        server.run(cause);
+        let error = take(&store, "no").await.expect_err("it cannot count");
+        server.run(cure);
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(error.to_string().contains(says), "{error}");
+        assert_eq!(left(&store, "no").await, before - 1, "after {cause:?} it counts on as before");
+        before -= 1;
+    }
+    server.run(&["CONFIG", "SET", "replica-serve-stale-data", "no"]);
+    server.run(&["REPLICAOF", "127.0.0.1", "1"]);
+    let error = take(&store, "no").await.expect_err("it cannot count");
+    assert!(error.to_string().contains("MASTERDOWN"), "{error}");
+    server.run(&["REPLICAOF", "NO", "ONE"]);
+    assert_eq!(left(&store, "no").await, before - 1);
+}
+
+#[tokio::test]
+async fn a_server_that_became_a_replica_is_left_by_the_next_call() {
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.address());
+    let store = store(&format!("redis://{}", proxy.address()));
+    assert_eq!(left(&store, "one").await, 99);
+    server.run(&["REPLICAOF", "127.0.0.1", "1"]);
+    for _ in 0..2 {
+        assert_eq!(fails(&store).await.kind(), StoreErrorKind::Busy);
+    }
+    server.run(&["REPLICAOF", "NO", "ONE"]);
+    assert_eq!(left(&store, "one").await, 98);
+    assert_eq!(proxy.connections(), 3, "each refusal cost its connection");
+}
+
+#[tokio::test]
+async fn users_and_passwords_open_the_door_or_say_so() {
+    let server = RedisServer::start();
+    let user = ["ACL", "SETUSER", "counter", "on", ">hunter2 @:/#", "~limit:*", "+@scripting"];
+    server.run(
+        &[&user[..], &["+get", "+exists", "+hmget", "+set", "+incrby", "+pttl", "+pexpire", "+hset", "+del"]]
+            .concat(),
+    );
+    server.run(&["ACL", "SETUSER", "default", "resetpass", ">other"]);
+    let at = server.address();
+    let good = store(&format!("redis://counter:hunter2%20%40%3A%2F%23@{at}/0"));
+    assert_eq!(left(&good, "one").await, 99);
+    for (login, says) in [("", "NOAUTH"), ("counter:hunter2@", "WRONGPASS"), ("nobody:hunter2@", "WRONGPASS")]
+    {
+        let error = fails(&store(&format!("redis://{login}{at}"))).await;
+        assert_eq!(error.kind(), StoreErrorKind::Reject, "{error}");
+        assert!(error.to_string().contains(says), "{error}");
+    }
+    // Outside of what this user may touch.
+    let other = RedisStore::builder(&format!("redis://counter:hunter2%20%40%3A%2F%23@{at}"))
+        .prefix(tollgate_redis::Prefix::try_new("other").expect("a prefix"))
+        .build()
+        .expect("this is a URL");
+    assert_eq!(take(&other, "one").await.expect_err("not allowed").kind(), StoreErrorKind::Reject);
+}
+
+#[test]
+fn a_store_outlives_the_runtime_it_was_first_used_on() {
+    let served = Served::start();
+    for at in (90..100).rev() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        assert_eq!(runtime.block_on(left(&served.store, "one")), at);
+    }
+}
