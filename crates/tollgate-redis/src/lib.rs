@@ -69,9 +69,9 @@
 //!
 //! # What it stands on
 //!
-//! The client crate `redis`, for its protocol and its pipelining of many callers on one connection. It is pinned to 1.8. The
-//! streams are opened here: so a connection that has ended is known before anything is sent on it, and nothing is sent twice by a
-//! layer that does not know what may be.
+//! The client crate `redis`, pinned to 1.8, for the protocol and for the pipelining of many callers on one connection. The streams
+//! are opened and watched here: so a connection that has ended is known before anything is sent on it, an error takes no longer than
+//! it must, and nothing is sent twice behind the store's back.
 
 mod address;
 mod builder;
