@@ -25,10 +25,10 @@ pub(crate) struct Link {
     attempt: Mutex<Option<Attempt>>,
 }
 
-type Attempt = Shared<BoxFuture<'static, Result<Live, Failure>>>;
+/// Nothing comes of it if the runtime it was begun on ends.
+type Attempt = Shared<BoxFuture<'static, Option<Result<Live, Failure>>>>;
 
-/// How long an attempt may take. It goes on when those who wait for it give up, so that a slow handshake is not begun again
-/// and again.
+/// How long an attempt may take: longer than those who wait for it, so that a slow handshake is not begun again and again.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 /// How long a failure stands before the next attempt.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -41,36 +41,44 @@ impl Link {
 
     /// A connection that is open, as far as is known; or why there is none.
     pub(crate) async fn live(&self) -> Result<Live, StoreError> {
-        let attempt = {
-            let mut last = self.attempt.lock().unwrap_or_else(PoisonError::into_inner);
-            match last.as_ref().map(Shared::peek) {
-                Some(Some(Ok(live))) if live.is_open() => return Ok(live.clone()),
-                Some(Some(Err(failure))) if failure.at.elapsed() < PAUSE => return Err(failure.error()),
-                _ => {}
+        loop {
+            let attempt = {
+                let mut last = self.attempt.lock().unwrap_or_else(PoisonError::into_inner);
+                match last.as_ref().map(Shared::peek) {
+                    Some(Some(Some(Ok(live)))) if live.is_open() => return Ok(live.clone()),
+                    Some(Some(Some(Err(failure)))) if failure.at.elapsed() < PAUSE => {
+                        return Err(failure.error());
+                    }
+                    _ => {}
+                }
+                match &*last {
+                    Some(attempt) if attempt.peek().is_none() => attempt.clone(),
+                    _ => last.insert(self.begin()).clone(),
+                }
+            };
+            if let Some(outcome) = attempt.await {
+                return outcome.map_err(|failure| failure.error());
             }
-            match &*last {
-                Some(attempt) if attempt.peek().is_none() => attempt.clone(),
-                _ => last.insert(self.begin()).clone(),
-            }
-        };
-        attempt.await.map_err(|failure| failure.error())
+        }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "a transport owns the deadline of its calls")]
+    /// Connects in a task of its own, so that it goes on when those who wait for it give up.
     fn begin(&self) -> Attempt {
         let address = Arc::clone(&self.address);
         let silence = self.silence;
-        let attempt = async move {
+        let connecting = tokio::spawn(async move {
             let until = Instant::now() + CONNECT_WITHIN;
-            let failure = |cause| Failure { at: Instant::now(), cause };
             match timeout_at(until, Live::open(&address, silence)).await {
-                Ok(opened) => opened.map_err(|cause| failure(Some(cause))),
-                Err(_elapsed) => Err(failure(None)),
+                Ok(opened) => opened.map_err(|cause| Failure::new(Some(cause))),
+                Err(_elapsed) => Err(Failure::new(None)),
             }
-        };
-        let attempt = attempt.boxed().shared();
-        tokio::spawn(attempt.clone());
-        attempt
+        });
+        let attempt = connecting.map(|ended| match ended {
+            Ok(outcome) => Some(outcome),
+            Err(error) if error.is_cancelled() => None,
+            Err(_panicked) => Some(Err(Failure::new(None))),
+        });
+        attempt.boxed().shared()
     }
 }
 
@@ -89,6 +97,10 @@ struct Failure {
 }
 
 impl Failure {
+    fn new(cause: Option<RedisError>) -> Self {
+        Self { at: Instant::now(), cause }
+    }
+
     fn error(&self) -> StoreError {
         match &self.cause {
             Some(cause) => unusable(cause),

@@ -1,6 +1,13 @@
 //! Servers that are away, mute, or say no; each within the deadline, each with an error of its own kind.
 
-use std::{net::TcpListener, time::Duration};
+use std::{
+    net::TcpListener,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use futures_util::future::join_all;
 use tokio::time::Instant;
@@ -10,6 +17,7 @@ use tollgate_store::{
     Charge, Correction, Decisions, Forget, Key, KeyParts as _, Name, Settle, SettleId, Store as _,
     StoreError, StoreErrorKind, Take, Target,
 };
+use tollgate_suite::{Setting, differential};
 use tollgate_testbed::{Canned, Proxy, RedisServer};
 
 use crate::served::Served;
@@ -144,6 +152,65 @@ async fn a_server_that_is_killed_is_back_with_its_restart() {
     let start = Instant::now();
     while take(&served.store, "one").await.is_err() {
         assert!(start.elapsed() < Duration::from_millis(500), "it stays away");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn under_load_a_kill_and_a_restart_cost_errors_and_nothing_else() {
+    let mut served = Served::with(|builder| builder.deadline(DEADLINE));
+    let stop = Arc::new(AtomicBool::new(false));
+    let takers: Vec<_> = (0..64)
+        .map(|_| {
+            let (store, stop) = (served.store.clone(), Arc::clone(&stop));
+            tokio::spawn(async move {
+                let (mut counted, mut failed) = (0_u32, 0_u32);
+                while !stop.load(Ordering::Relaxed) {
+                    let start = Instant::now();
+                    match take(&store, "many").await {
+                        Ok(_) => counted += 1,
+                        Err(error) => {
+                            failed += 1;
+                            let kind = error.kind();
+                            assert!(
+                                matches!(
+                                    kind,
+                                    StoreErrorKind::Unreachable
+                                        | StoreErrorKind::Timeout
+                                        | StoreErrorKind::Busy
+                                ),
+                                "{error:?}"
+                            );
+                            tokio::task::yield_now().await;
+                        }
+                    }
+                    assert!(start.elapsed() < DEADLINE + MARGIN);
+                }
+                (counted, failed)
+            })
+        })
+        .collect();
+    for _ in 0..3 {
+        wait_until(async || take(&served.store, "probe").await.is_ok()).await;
+        served.server.kill();
+        wait_until(async || take(&served.store, "probe").await.is_err()).await;
+        served.server.restart();
+    }
+    wait_until(async || take(&served.store, "probe").await.is_ok()).await;
+    stop.store(true, Ordering::Relaxed);
+    let (mut counted, mut failed) = (0, 0);
+    for taker in takers {
+        let (more, less) = taker.await.expect("no taker panics");
+        (counted, failed) = (counted + more, failed + less);
+    }
+    assert!(counted > 0 && failed > 0, "{counted} counted, {failed} failed");
+}
+
+/// Asks again and again, for no longer than a server may stay away.
+async fn wait_until(holds: impl AsyncFn() -> bool) {
+    let start = Instant::now();
+    while !holds().await {
+        assert!(start.elapsed() < Duration::from_secs(5), "nothing changes");
         tokio::task::yield_now().await;
     }
 }
@@ -293,15 +360,15 @@ async fn a_server_that_became_a_replica_is_left_by_the_next_call() {
 #[tokio::test]
 async fn users_and_passwords_open_the_door_or_say_so() {
     let server = RedisServer::start();
-    let user = ["ACL", "SETUSER", "counter", "on", ">hunter2 @:/#", "~limit:*", "+@scripting"];
-    server.run(
-        &[&user[..], &["+get", "+exists", "+hmget", "+set", "+incrby", "+pttl", "+pexpire", "+hset", "+del"]]
-            .concat(),
-    );
+    // What the crate's front page says is enough.
+    let may = "~limit:* +evalsha +eval +get +set +exists +incrby +pttl +pexpire +hmget +hset +del";
+    let user = ["ACL", "SETUSER", "counter", "on", ">hunter2 @:/#"];
+    server.run(&user.into_iter().chain(may.split(' ')).collect::<Vec<_>>());
     server.run(&["ACL", "SETUSER", "default", "resetpass", ">other"]);
     let at = server.address();
     let good = store(&format!("redis://counter:hunter2%20%40%3A%2F%23@{at}/0"));
     assert_eq!(left(&good, "one").await, 99);
+    differential(&good, &Setting::default(), 7, 300).await.expect("it may do all that the store does");
     for (login, says) in [("", "NOAUTH"), ("counter:hunter2@", "WRONGPASS"), ("nobody:hunter2@", "WRONGPASS")]
     {
         let error = fails(&store(&format!("redis://{login}{at}"))).await;
@@ -314,6 +381,17 @@ async fn users_and_passwords_open_the_door_or_say_so() {
         .build()
         .expect("this is a URL");
     assert_eq!(take(&other, "one").await.expect_err("not allowed").kind(), StoreErrorKind::Reject);
+}
+
+#[test]
+fn an_attempt_to_connect_that_ends_with_its_runtime_is_begun_again() {
+    // It never answers the login, so each runtime ends in the middle of it.
+    let mute = Canned::answering(b"");
+    let store = store(&format!("redis://user:hunter2@{}", mute.address()));
+    for _ in 0..2 {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        assert_eq!(runtime.block_on(fails(&store)).kind(), StoreErrorKind::Timeout);
+    }
 }
 
 #[test]

@@ -23,13 +23,47 @@
 //! # Ok::<(), tollgate_store::StoreError>(())
 //! ```
 //!
+//! # Layout
+//!
+//! | count | key | value |
+//! |---|---|---|
+//! | a fixed or sliding window | `<prefix>:<key>:<window number>` | the count, a string |
+//! | a token bucket | `<prefix>:<key>` | a hash: `refilledAt` in Unix ms, `tokens`, below 0 for a debt |
+//! | what is remembered of a take or a settlement | `<prefix>:%:…` | no key of a count begins so |
+//!
+//! The window number is the time in Unix milliseconds divided by the window's length, rounded down. It is the layout of Upstash's own
+//! limiter: a service that uses that and one that uses Tollgate, given one prefix, identifier and limit, spend from one count. So a
+//! policy whose algorithm or window changes starts from nothing, and one that turns from windows into a bucket or back should get
+//! another name.
+//!
+//! Every key has a lifetime, from [`Limit::idle_at`](tollgate_core::Limit::idle_at) and a second; every write gives one to a key that
+//! lost its own. It counts from the time that decided, so it holds by the caller's clock whatever the server's says.
+//!
+//! # What a script promises
+//!
+//! - It reads and checks every key before it writes the first: a value of another type, or a number out of range, leaves nothing half
+//!   done.
+//! - It touches no key but those it is given.
+//! - Its numbers are exact: whole, up to 2^53 − 1, compared by subtraction, with products beyond that divided digit by digit.
+//! - Machines' clocks may differ by up to a window: where the next window has been counted in, its start decides.
+//!
 //! # How to call
 //!
 //! Send `EVALSHA` with [`Script::sha1`]. Where the server answers with an error, ask [`server_error`]: for
 //! [`ServerAnswer::NoScript`] send `EVAL` with [`Script::text`], which the server then knows. All keys of a call are declared, so
 //! nothing is ever scanned.
 //!
-//! A settlement and a forgetting may be sent again at any time. A take that may be sent again needs a [`Replay`].
+//! A settlement and a forgetting may be sent again at any time. A take that may be sent again needs a [`Replay`], which costs the
+//! server about half as much again.
+//!
+//! # What other limiters write
+//!
+//! | found | read as |
+//! |---|---|
+//! | a counter below 0: more was given back than spent | 0 |
+//! | a counter above the quota: refused requests were counted | what it says |
+//! | a fraction of a token | rounded down |
+//! | a hash with one of the two fields, or with others, such as those of Upstash's limiter for Python | an error, and nothing is written |
 
 mod call;
 mod dialect;

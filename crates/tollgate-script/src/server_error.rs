@@ -59,7 +59,7 @@ pub fn server_error(text: &str) -> ServerAnswer {
         "NOPERM" => error(
             Reject,
             "this user may not run scripts or touch these keys: a read-only token cannot count, use the standard one; \
-             an ACL user needs the commands EVAL, EVALSHA, GET, MGET, EXISTS, HMGET, SET, HSET, PEXPIRE and DEL on the prefix",
+             an ACL user needs EVALSHA, EVAL, GET, SET, EXISTS, INCRBY, PTTL, PEXPIRE, HMGET, HSET and DEL on the prefix's keys",
         ),
         "NOAUTH" => error(Reject, "the server wants a password: give it in the URL"),
         "WRONGPASS" => error(Reject, "the server does not know this user, password or token"),
