@@ -25,7 +25,7 @@ const TOOLS: [(&str, u32, u32, &str); 3] = [
 ];
 
 pub(crate) fn run() -> Result {
-    services::require_redis_server()?;
+    services::bring()?;
     for (program, major, minor, advice) in TOOLS {
         let answer = process::read(process::command(program).arg("--version")).unwrap_or_default();
         if version(&answer).is_none_or(|found| found < (major, minor)) {

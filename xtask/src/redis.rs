@@ -8,6 +8,6 @@ pub(crate) const THROWAWAY: [&str; 6] =
     ["run", "--quiet", "--package", "tollgate-gateway", "--example", "throwaway"];
 
 pub(crate) fn run() -> Result {
-    services::require_redis_server()?;
+    services::bring()?;
     process::become_command(&mut process::cargo(&THROWAWAY))
 }

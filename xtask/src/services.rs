@@ -1,29 +1,91 @@
-//! Servers that tasks need beside a compiler: found, or installed where that is possible without asking.
+//! The programs that tests start: found, installed where that is possible, or named with the command that installs them.
+
+use std::fs;
 
 use crate::failure::{Result, failure};
 use crate::process;
 
-const INSTALL: [&str; 4] = ["apt-get", "install", "-y", "redis-server"];
+/// A program that must be on PATH, and where Debian and its kin have it.
+struct Service {
+    program: &'static str,
+    package: &'static str,
+}
 
-/// Sees to it that `redis-server` is there. As root on Debian it is installed; elsewhere the error is the command.
-pub(crate) fn require_redis_server() -> Result {
-    let is_there = || process::answers(process::command("redis-server").arg("--version"));
-    if is_there() {
-        return Ok(());
-    }
-    let is_root = process::read(process::command("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
-    let has_apt = process::answers(process::command(INSTALL[0]).arg("--version"));
-    if is_root && has_apt {
-        let mut install = process::command(INSTALL[0]);
-        // The service that the package starts is of no use here; without it the machine stays as it was.
-        install.args(&INSTALL[1..]).env("DEBIAN_FRONTEND", "noninteractive").env("RUNLEVEL", "1");
-        process::run(&mut install)?;
-        if is_there() {
+const SERVICES: [Service; 1] = [Service { program: "redis-server", package: "redis-server" }];
+
+/// Returns with every service on PATH, or says what to run.
+pub(crate) fn bring() -> Result {
+    SERVICES.iter().try_for_each(Service::bring)
+}
+
+impl Service {
+    fn bring(&self) -> Result {
+        if self.is_there() {
             return Ok(());
         }
+        if !may_install() {
+            return Err(failure(self.how_to_install()));
+        }
+        println!("{} is not on PATH: installing it", self.program);
+        self.install().map_err(|error| failure(format!("{error}; {}", self.how_to_install())))?;
+        if self.is_there() { Ok(()) } else { Err(failure(self.how_to_install())) }
     }
-    Err(failure(format!(
-        "`redis-server` is needed and is not on PATH: install it with `sudo {}`, or as your system does",
-        INSTALL.join(" ")
-    )))
+
+    fn is_there(&self) -> bool {
+        process::answers(process::command(self.program).arg("--version"))
+    }
+
+    /// On some machines the installation also starts a server of its own. That harms no test: each has a port of its own.
+    fn install(&self) -> Result {
+        process::run(apt_get().arg("update"))?;
+        process::run(apt_get().args(["install", "-y", "--no-install-recommends", self.package]))
+    }
+
+    fn how_to_install(&self) -> String {
+        format!(
+            "tests start `{}`, which is not on PATH: run `sudo apt-get install -y {}` (Debian, Ubuntu) or `brew install redis` \
+             (macOS), then try again",
+            self.program, self.package
+        )
+    }
+}
+
+fn apt_get() -> std::process::Command {
+    let mut command = process::command("apt-get");
+    command.env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}
+
+/// Only root, and only where there is apt: nobody is asked for a password half way through a test run.
+fn may_install() -> bool {
+    let is_root = fs::read_to_string("/proc/self/status").is_ok_and(|status| is_root(&status));
+    is_root && process::answers(process::command("apt-get").arg("--version"))
+}
+
+/// The line reads `Uid:`, then the real, effective, saved and file-system id.
+fn is_root(status: &str) -> bool {
+    let ids = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+    ids.and_then(|ids| ids.split_whitespace().nth(1)) == Some("0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONE: Service = Service { program: "no-such-program-here", package: "no-such-package" };
+
+    #[test]
+    fn a_missing_service_is_named_with_the_command_that_installs_it() {
+        assert!(!NONE.is_there());
+        let told = NONE.how_to_install();
+        assert!(told.contains("`no-such-program-here`"), "{told}");
+        assert!(told.contains("`sudo apt-get install -y no-such-package`"), "{told}");
+    }
+
+    #[test]
+    fn the_effective_user_counts() {
+        assert!(is_root("Name:\tx\nUid:\t1000\t0\t0\t0\nGid:\t0\t0\t0\t0\n"));
+        assert!(!is_root("Name:\tx\nUid:\t0\t1000\t0\t0\n"));
+        assert!(!is_root("Name:\tx\n"));
+    }
 }

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every test of the workspace, then every documentation example.
 //!
-//! What tests need beside a compiler is looked for by [`run`] before the first test, and its absence is a
-//! failure that names the command to install it.
+//! What tests need beside a compiler is brought before the first of them, and its absence is a failure that names the command
+//! to install it: see `services.rs`. Tests start their servers themselves, each its own.
 
 use crate::failure::Result;
 use crate::{process, services};
@@ -10,7 +10,7 @@ use crate::{process, services};
 const EVERYTHING: [&str; 2] = ["--workspace", "--all-features"];
 
 pub(crate) fn run() -> Result {
-    services::require_redis_server()?;
+    services::bring()?;
     if process::answers(&mut process::cargo(&["nextest", "--version"])) {
         process::run(process::cargo(&["nextest", "run"]).args(EVERYTHING))?;
     } else {

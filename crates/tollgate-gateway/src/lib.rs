@@ -30,10 +30,13 @@
 //! - **Redis** is named by a URL with its user and database; `rediss://` asks for TLS, the default feature `tls`. It is
 //!   found again when it was gone.
 
+mod answer;
 mod backend;
+mod body;
 mod catalogue;
 mod config;
 mod gateway;
+mod head;
 mod outage;
 mod parse;
 mod reply;

@@ -85,7 +85,7 @@ pub(crate) fn path<'r>(path: &'r str, body: &'r [u8], query: &'r str) -> Result<
 /// The parameter of the query that holds the token instead of a part of the command.
 pub(crate) const TOKEN_PARAMETER: &str = "_token";
 
-fn into_bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
+pub(crate) fn into_bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
     match text {
         Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
         Cow::Owned(text) => Cow::Owned(text.into_bytes()),

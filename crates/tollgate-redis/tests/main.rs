@@ -1,5 +1,7 @@
 //! The store on a real server.
 
+#[cfg(feature = "tls")]
+mod encrypted;
 mod histories;
 mod outages;
 mod served;

@@ -21,7 +21,11 @@ const LIMITS: [(Limit, &str); 3] = [
 
 const KEY: Key<'static> = Key::new(Name::new("ask"), &[]);
 
-fn spend(bench: &Bench, limit: Limit, cost: u64, now: Timestamp) -> Decision {
+fn spend(bench: &Bench, limit: Limit, cost: u64, now: Timestamp) {
+    assert_eq!(taken(bench, limit, cost, now).quota(), limit.quota());
+}
+
+fn taken(bench: &Bench, limit: Limit, cost: u64, now: Timestamp) -> Decision {
     let charge = Charge { cost: Units::new(cost), ..Charge::new(KEY, limit) };
     bench.take(&Take { charges: &[charge], now }).expect("it counts")[0]
 }
@@ -38,7 +42,7 @@ fn a_key_lives_until_it_says_nothing_any_more() {
     // Until the window ends; until the next one does; until three refills after the first draw.
     for ((limit, key), until) in LIMITS.into_iter().zip([3_000_000, 6_600_000, 3 * 3_600_000]) {
         bench.run(&["FLUSHALL"]);
-        let taken = spend(&bench, limit, 5, now);
+        let taken = taken(&bench, limit, 5, now);
         let lives = bench.lives(key);
         assert!((until..=until + 1_000).contains(&lives), "{limit:?}: {lives}");
 
@@ -77,7 +81,7 @@ fn a_settlement_creates_nothing_but_the_memory_of_its_id() {
     let bench = Bench::start();
     for (limit, key) in LIMITS {
         bench.run(&["FLUSHALL"]);
-        let taken = spend(&bench, limit, 5, START);
+        let taken = taken(&bench, limit, 5, START);
         let last_id = format!("limit:%:settle:{:032x}", 3);
         for (id, delta) in [(1, -5), (2, 5), (3, -1)] {
             bench.run(&["DEL", key]);

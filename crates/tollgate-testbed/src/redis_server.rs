@@ -95,6 +95,7 @@ impl RedisServer {
     ///
     /// # Panics
     /// If the server does not answer, or answers with an error.
+    #[expect(clippy::must_use_candidate, reason = "most commands are run for what they do")]
     pub fn run(&self, words: &[&str]) -> Value {
         self.try_run(words).unwrap_or_else(|error| panic!("{words:?} fails: {error}"))
     }

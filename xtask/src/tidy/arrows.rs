@@ -4,8 +4,8 @@ use super::Problems;
 use crate::workspace::Package;
 
 /// A crate and the crates of this workspace that it may use, dev-dependencies aside. Nobody lists
-/// `tollgate-demo`, `tollgate-bench`, `tollgate-suite` or `xtask`: they are ends.
-const ARROWS: [(&str, &[&str]); 16] = [
+/// `tollgate-demo`, `tollgate-bench`, `tollgate-suite`, `tollgate-testbed` or `xtask`: they are ends.
+const ARROWS: [(&str, &[&str]); 17] = [
     ("tollgate-core", &[]),
     ("tollgate-store", &["tollgate-core"]),
     // How counts are kept.
@@ -14,6 +14,8 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ("tollgate-upstash", &["tollgate-core", "tollgate-script", "tollgate-store"]),
     ("tollgate-redis", &["tollgate-core", "tollgate-script", "tollgate-store"]),
     ("tollgate-suite", &["tollgate-core", "tollgate-store"]),
+    // Throwaway servers for the tests of those that need one.
+    ("tollgate-testbed", &[]),
     // What is done with them.
     ("tollgate-guard", &["tollgate-core", "tollgate-store"]),
     ("tollgate-webhook", &["tollgate-core", "tollgate-store"]),
@@ -144,7 +146,7 @@ mod tests {
     #[test]
     fn nobody_depends_on_an_end() {
         for (from, _) in ARROWS {
-            for end in ["tollgate-bench", "tollgate-demo", "tollgate-suite", "xtask"] {
+            for end in ["tollgate-bench", "tollgate-demo", "tollgate-suite", "tollgate-testbed", "xtask"] {
                 assert_eq!(with_edge(from, end, false).len(), 1, "{from} → {end}");
             }
         }
