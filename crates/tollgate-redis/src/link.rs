@@ -63,6 +63,7 @@ impl Link {
     }
 
     /// Connects in a task of its own, so that it goes on when those who wait for it give up.
+    #[expect(clippy::disallowed_methods, reason = "a transport owns the deadline of its calls")]
     fn begin(&self) -> Attempt {
         let address = Arc::clone(&self.address);
         let silence = self.silence;

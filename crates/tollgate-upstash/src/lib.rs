@@ -1,8 +1,8 @@
 //! One count for many machines, in Upstash's Redis over its REST API.
 //!
-//! [`UpstashStore`] is for services that are started and stopped all the time, or that can only speak HTTP: it holds no
-//! connection that would have to be kept, and several machines, or several runs of a function, spend from one count. It speaks to
-//! Upstash itself, and to any other server of the same API, such as `tollgate-gateway`.
+//! [`UpstashStore`] is for services that are started and stopped all the time, or that can only speak HTTP: none of its
+//! connections has to last, and several machines, or several runs of a function, spend from one count. It speaks to Upstash
+//! itself, and to any other server of the same API, such as `tollgate-gateway`.
 //!
 //! It never knows a policy, and never decides: a script takes the charges where the counts live, and `tollgate-core` decides on
 //! what the script found.
@@ -45,7 +45,8 @@
 //! | an answer that is none of the API's | [`Garbage`](tollgate_store::StoreErrorKind::Garbage) |
 //!
 //! Tries are 100 ms apart and all within the one deadline. However often a take arrives, it is counted once: the server remembers
-//! its answer for [ten seconds](UpstashStoreBuilder::replay_for).
+//! its answer for [ten seconds](UpstashStoreBuilder::replay_for). A take that ends with `Timeout` or `Unreachable`, or whose future is
+//! dropped, may have been counted.
 //!
 //! # Batches
 //!

@@ -1,6 +1,6 @@
 //! The commands that wait for a request to take them along.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, time::Duration};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -21,6 +21,10 @@ const MOST_COMMANDS: usize = 1_000;
 /// Bytes in one request, give or take one command: far below the smallest bound of the service.
 const MOST_BYTES: usize = 1024 * 1024;
 
+/// How long a sender may be about to gather before another one takes its place: its worker thread may be busy with what does not
+/// yield, and nobody else's calls are to wait for that.
+const PATIENCE: Duration = Duration::from_millis(5);
+
 /// A command of a caller who waits for its answer.
 pub(crate) struct Job {
     pub(crate) command: Command,
@@ -40,24 +44,29 @@ impl Job {
 
 /// The commands that wait, and who is about to fetch them.
 ///
-/// At most one sender is gathering at a time: it has been started and waits for others to add their commands before it takes
-/// them all. At most [`MOST_REQUESTS`] senders exist.
+/// One sender is gathering at a time: it has been started and lets others add their commands before it takes them all. At most
+/// [`MOST_REQUESTS`] senders exist.
 #[derive(Default)]
 pub(crate) struct Queue(Mutex<State>);
 
 #[derive(Default)]
 struct State {
     waiting: VecDeque<Job>,
-    gathering: bool,
+    /// Until when the sender that is gathering is waited for.
+    gathering: Option<Instant>,
     senders: usize,
 }
 
 impl State {
     /// Makes room for one more sender if there is work for it.
     fn start(&mut self) -> bool {
-        let start = !self.gathering && !self.waiting.is_empty() && self.senders < MOST_REQUESTS;
+        if self.waiting.is_empty() || self.senders == MOST_REQUESTS {
+            return false;
+        }
+        let now = Instant::now();
+        let start = self.gathering.is_none_or(|until| until < now);
         if start {
-            self.gathering = true;
+            self.gathering = Some(now + PATIENCE);
             self.senders += 1;
         }
         start
@@ -85,7 +94,7 @@ impl Queue {
                 batch.push(job);
             }
         }
-        state.gathering = false;
+        state.gathering = None;
         let more = state.start();
         (batch, more)
     }
@@ -102,7 +111,9 @@ impl Queue {
     pub(crate) fn abandon(&self, gathering: bool) -> VecDeque<Job> {
         let mut state = self.0.lock();
         state.senders -= 1;
-        state.gathering &= !gathering;
+        if gathering {
+            state.gathering = None;
+        }
         if state.senders == 0 { std::mem::take(&mut state.waiting) } else { VecDeque::new() }
     }
 }

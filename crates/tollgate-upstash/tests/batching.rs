@@ -247,3 +247,23 @@ fn a_runtime_that_ends_leaves_nobody_waiting() {
         serving.join().unwrap();
     });
 }
+
+/// A sender whose thread is busy with something else is not waited for: the next call that comes by takes everything along.
+#[test]
+fn a_thread_that_is_busy_holds_up_nobody() {
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (busy, other) = (runtime(), runtime());
+    let server = other.block_on(Server::start(forgotten));
+    let store = server.builder().build().unwrap();
+    let mut first = Box::pin(forget(&store, "first"));
+    // The sender is started there, and nothing runs there any more.
+    busy.block_on(async { assert!(futures_util::poll!(&mut first).is_pending()) });
+    let start = Instant::now();
+    while start.elapsed() <= Duration::from_millis(6) {
+        std::hint::spin_loop();
+    }
+    other.block_on(forget(&store, "second")).unwrap();
+    assert_eq!(server.seen().len(), 1);
+    assert_eq!(server.seen()[0].commands().len(), 2);
+    busy.block_on(first).unwrap();
+}
