@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, RwLock},
     time::Duration,
 };
 
@@ -21,12 +21,14 @@ use crate::{address::Address, live::Live};
 pub(crate) struct Link {
     address: Arc<Address>,
     silence: Duration,
+    /// The connection in use: what nearly every call needs, and none waits for another to read.
+    open: RwLock<Option<Arc<Live>>>,
     /// The last attempt to connect, under way or done. One at a time, whoever waits for it.
     attempt: Mutex<Option<Attempt>>,
 }
 
 /// Nothing comes of it if the runtime it was begun on ends.
-type Attempt = Shared<BoxFuture<'static, Option<Result<Live, Failure>>>>;
+type Attempt = Shared<BoxFuture<'static, Option<Result<Arc<Live>, Failure>>>>;
 
 /// How long an attempt may take: longer than those who wait for it, so that a slow handshake is not begun again and again.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
@@ -36,11 +38,23 @@ const PAUSE: Duration = Duration::from_millis(10);
 impl Link {
     /// `silence` is how long the system waits for a peer that does not acknowledge what was sent.
     pub(crate) fn new(address: Address, silence: Duration) -> Self {
-        Self { address: Arc::new(address), silence, attempt: Mutex::new(None) }
+        Self { address: Arc::new(address), silence, open: RwLock::new(None), attempt: Mutex::new(None) }
     }
 
     /// A connection that is open, as far as is known; or why there is none.
-    pub(crate) async fn live(&self) -> Result<Live, StoreError> {
+    pub(crate) async fn live(&self) -> Result<Arc<Live>, StoreError> {
+        if let Some(live) = &*self.open.read().unwrap_or_else(PoisonError::into_inner)
+            && live.is_open()
+        {
+            return Ok(Arc::clone(live));
+        }
+        let live = self.connected().await?;
+        *self.open.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&live));
+        Ok(live)
+    }
+
+    /// The outcome of the last attempt to connect if it still stands, or of another.
+    async fn connected(&self) -> Result<Arc<Live>, StoreError> {
         loop {
             let attempt = {
                 let mut last = self.attempt.lock().unwrap_or_else(PoisonError::into_inner);
@@ -70,7 +84,7 @@ impl Link {
         let connecting = tokio::spawn(async move {
             let until = Instant::now() + CONNECT_WITHIN;
             match timeout_at(until, Live::open(&address, silence)).await {
-                Ok(opened) => opened.map_err(|cause| Failure::new(Some(cause))),
+                Ok(opened) => opened.map(Arc::new).map_err(|cause| Failure::new(Some(cause))),
                 Err(_elapsed) => Err(Failure::new(None)),
             }
         });

@@ -17,12 +17,11 @@ use tokio::{
 
 use crate::address::Address;
 
-/// A connection that many calls share, each on a clone of its own.
-#[derive(Clone)]
+/// A connection that many calls share.
 pub(crate) struct Live {
     connection: MultiplexedConnection,
     health: Arc<Health>,
-    _driver: Arc<Driver>,
+    _driver: Driver,
 }
 
 /// How a call on a connection can end without an answer.
@@ -49,7 +48,7 @@ impl Live {
             let _watched = watched;
             driver.await;
         });
-        Ok(Self { connection, health, _driver: Arc::new(Driver(driver.abort_handle())) })
+        Ok(Self { connection, health, _driver: Driver(driver.abort_handle()) })
     }
 
     /// Whether it can still be used, as far as is known.
@@ -64,9 +63,10 @@ impl Live {
 
     /// Sends a command and waits for its answer until the deadline.
     #[expect(clippy::disallowed_methods, reason = "a transport owns the deadline of its calls")]
-    pub(crate) async fn send(&mut self, command: &Cmd, until: Instant) -> Result<Value, Lost> {
+    pub(crate) async fn send(&self, command: &Cmd, until: Instant) -> Result<Value, Lost> {
         let heard = self.health.heard.load(Ordering::Relaxed);
-        match timeout_at(until, self.connection.send_packed_command(command)).await {
+        let mut connection = self.connection.clone();
+        match timeout_at(until, connection.send_packed_command(command)).await {
             Ok(Ok(value)) => {
                 self.health.heard.fetch_add(1, Ordering::Relaxed);
                 Ok(value)

@@ -74,11 +74,11 @@ impl Shared {
         let until = Instant::now() + self.deadline;
         let mut left = resends;
         loop {
-            let mut live = match timeout_at(until, self.link.live()).await {
+            let live = match timeout_at(until, self.link.live()).await {
                 Ok(live) => live?,
                 Err(_elapsed) => return Err(self.late()),
             };
-            match call_once(&mut live, call, until).await {
+            match call_once(&live, call, until).await {
                 Ok(reply) => return Ok(reply),
                 Err(Failed::Server(answer)) => {
                     if matches!(answer, ServerAnswer::Elsewhere(_)) {
@@ -122,7 +122,7 @@ enum Failed {
 }
 
 /// Calls a script by its digest, and by its text where the server does not know it yet.
-async fn call_once(live: &mut Live, call: &Call, until: Instant) -> Result<Reply, Failed> {
+async fn call_once(live: &Live, call: &Call, until: Instant) -> Result<Reply, Failed> {
     match send(live, "EVALSHA", call.script.sha1(Dialect::Redis), call, until).await {
         Err(Failed::Server(ServerAnswer::NoScript)) => {
             send(live, "EVAL", call.script.text(Dialect::Redis), call, until).await
@@ -131,18 +131,18 @@ async fn call_once(live: &mut Live, call: &Call, until: Instant) -> Result<Reply
     }
 }
 
-async fn send(
-    live: &mut Live,
-    name: &str,
-    script: &str,
-    call: &Call,
-    until: Instant,
-) -> Result<Reply, Failed> {
-    let mut command = Cmd::new();
+async fn send(live: &Live, name: &str, script: &str, call: &Call, until: Instant) -> Result<Reply, Failed> {
+    let words = call.keys.iter().chain(&call.args);
+    let (count, bytes) =
+        words.fold((3, script.len()), |(count, bytes), word| (count + 1, bytes + word.len()));
+    let mut command = Cmd::with_capacity(count, bytes + ROOM);
     command.arg(name).arg(script).arg(call.keys.len()).arg(&call.keys).arg(&call.args);
     let value = live.send(&command, until).await.map_err(Failed::Connection)?;
     answer(value).map_err(Failed::Server)
 }
+
+/// Bytes for a command's name and its number of keys.
+const ROOM: usize = 16;
 
 #[async_trait]
 #[deny(clippy::missing_trait_methods)]

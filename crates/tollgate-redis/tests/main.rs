@@ -3,6 +3,7 @@
 #[cfg(feature = "tls")]
 mod encrypted;
 mod histories;
+mod lifetimes;
 mod outages;
 mod served;
 mod setting_up;

@@ -172,6 +172,29 @@ fn check(
     Ok(())
 }
 
+/// Any cost, or one beside what is left: that is where a test is right or wrong.
+#[derive(Clone, Copy, Debug)]
+enum Cost {
+    Any(u64),
+    Beside(i64),
+}
+
+impl Cost {
+    fn of(self, limit: &Limit, found: Option<State>, now: Timestamp) -> Units {
+        match self {
+            Self::Any(units) => Units::new(units),
+            Self::Beside(by) => {
+                let left = limit.step(found, Units::ZERO, now, Charging::Never, false).decision.left();
+                Units::saturating(u64::try_from(left.saturating_add(by)).unwrap_or(0))
+            }
+        }
+    }
+}
+
+fn cost() -> impl Strategy<Value = Cost> {
+    prop_oneof![units().prop_map(Cost::Any), (-1_i64..=1).prop_map(Cost::Beside)]
+}
+
 fn charging() -> impl Strategy<Value = (Charging, bool)> {
     let charging =
         prop_oneof![4 => Just(Charging::IfAllowed), 2 => Just(Charging::Always), 1 => Just(Charging::Never)];
@@ -181,7 +204,7 @@ fn charging() -> impl Strategy<Value = (Charging, bool)> {
 #[test]
 fn a_take_is_what_the_core_makes_of_it() {
     let bench = Bench::start();
-    let one = || (limit(), planted(), units(), charging());
+    let one = || (limit(), planted(), cost(), charging());
     let charges = prop_oneof![3 => prop::collection::vec(one(), 1), 1 => prop::collection::vec(one(), 2..=3)];
     TestRunner::new(ProptestConfig::with_cases(4_000))
         .run(&(charges, now()), |(charges, now)| {
@@ -194,10 +217,11 @@ fn a_take_is_what_the_core_makes_of_it() {
             let asked: Vec<_> = charges
                 .iter()
                 .zip(&PARTS)
-                .map(|((limit, _, cost, (charging, enforce)), part)| Charge {
+                .zip(&found)
+                .map(|(((limit, _, cost, (charging, enforce)), part), found)| Charge {
                     key: key(part),
                     limit: *limit,
-                    cost: Units::new(*cost),
+                    cost: cost.of(limit, *found, now),
                     charging: *charging,
                     enforce: *enforce,
                 })
@@ -217,12 +241,27 @@ fn a_take_is_what_the_core_makes_of_it() {
                 (got, want) => prop_assert!(false, "the script: {:?}, the core: {:?}", got, want),
             }
             for (at, state) in states.into_iter().enumerate() {
-                let (limit, _, cost, _) = &charges[at];
-                check(&bench, &PARTS[at], limit, now, state, state != found[at] && *cost > 0)?;
+                check(&bench, &PARTS[at], &asked[at].limit, now, state, state != found[at])?;
             }
             Ok(())
         })
         .unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+#[test]
+fn the_largest_debt_and_the_largest_bucket_are_reckoned_exactly() {
+    let bench = Bench::start();
+    let now = Timestamp::from_unix_ms(1_796_040_000_000);
+    // From two owed, two refills of 2^52 lead to 2^53 − 2: one short of full, though 2^53 + 1 is no number of Lua's.
+    let limit = Limit::bucket(MOST, 1 << 52, Window::from_ms(500));
+    let planted = Planted { counters: [None; 4], refilled: Some((1_000, -2)) };
+    let found = plant(&bench, &PARTS[0], &limit, now, &planted);
+    let charge = Charge { cost: Units::new(MOST), ..Charge::new(key(&PARTS[0]), limit) };
+    let take = Take { charges: &[charge], now };
+    let decisions = bench.take(&take).expect("script and core agree");
+    assert_eq!(decisions[0].left(), (MOST - 1).cast_signed());
+    assert!(!decisions[0].is_allowed());
+    assert_eq!(Ok(decisions), Decisions::decide(&take, [found], |_, _| ()).map_err(|error| error.kind()));
 }
 
 #[test]
