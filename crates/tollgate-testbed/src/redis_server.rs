@@ -168,10 +168,19 @@ impl RedisServer {
     }
 
     /// Whether it answers in the end: not if it has ended instead.
+    /// Whether this server is at the other end, and not another that took the port first.
+    fn is_at(&self, connection: &mut Connection) -> bool {
+        let info: RedisResult<String> = redis::cmd("INFO").arg("server").query(connection);
+        match info {
+            Ok(info) => info.lines().any(|line| line == format!("process_id:{}", self.child.id())),
+            Err(_) => connection.check_connection(),
+        }
+    }
+
     fn answers(&mut self) -> bool {
         let client = Client::open(self.url()).expect("this is a URL");
         for _ in 0..TRIES {
-            if client.get_connection().is_ok_and(|mut connection| connection.check_connection()) {
+            if client.get_connection().is_ok_and(|mut connection| self.is_at(&mut connection)) {
                 return true;
             }
             if self.child.try_wait().is_ok_and(|ended| ended.is_some()) {
