@@ -56,8 +56,8 @@ impl RedisStoreBuilder {
 
     /// How often a take is sent again whose connection broke before its answer came: not at all unless told otherwise.
     ///
-    /// It is counted once however often it arrives, for which the server remembers each answer for a few seconds: that costs it
-    /// about half as much again. Without this a call that was on its way when a connection broke is a
+    /// It is counted once however often it arrives, for which the server remembers each answer for a few seconds, which is more work for it.
+    /// Without this a call that was on its way when a connection broke is a
     /// [`StoreErrorKind::Unreachable`](tollgate_store::StoreErrorKind::Unreachable). A settlement and a forgetting are sent
     /// again once in any case, since nothing has to be remembered for them.
     pub fn resends(mut self, times: u32) -> Self {
