@@ -26,22 +26,16 @@ const TOOLS: [(&str, u32, u32, &str); 3] = [
 
 pub(crate) fn run() -> Result {
     services::bring()?;
-    for (program, major, minor, advice) in TOOLS {
-        let answer = process::read(process::command(program).arg("--version")).unwrap_or_default();
-        if version(&answer).is_none_or(|found| found < (major, minor)) {
-            return Err(failure(format!("`{program}` is missing or too old. {advice}")));
-        }
-    }
-    let workspace = Workspace::load()?;
-    let folder = copied(&workspace.target.join("interop"))?;
-    let mut install = process::command("npm");
-    install.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]);
-    process::run(install.current_dir(&folder))?;
+    let folder = packages()?;
+    needs(&TOOLS[2..])?;
     let python = python(&folder)?;
 
     process::run(&mut process::cargo(&SPEND))?;
     let mut servers = Servers::start()?;
-    let spend = workspace.target.join("debug/examples/spend").with_extension(std::env::consts::EXE_EXTENSION);
+    let spend = Workspace::load()?
+        .target
+        .join("debug/examples/spend")
+        .with_extension(std::env::consts::EXE_EXTENSION);
     servers.variables.push(("TOLLGATE_SPEND".to_owned(), spend.display().to_string()));
     let mut node = process::command("node");
     node.args(["--test", "--test-reporter=spec", "redis.test.mjs", "ratelimit.test.mjs", "share.test.mjs"]);
@@ -49,6 +43,26 @@ pub(crate) fn run() -> Result {
     let mut unittest = process::command(python);
     unittest.args(["-m", "unittest", "-v", "test_clients", "test_share"]);
     process::run(servers.environment(&mut unittest).current_dir(&folder))
+}
+
+/// The folder in which Upstash's packages for TypeScript are installed.
+pub(crate) fn packages() -> Result<PathBuf> {
+    needs(&TOOLS[..2])?;
+    let folder = copied(&Workspace::load()?.target.join("interop"))?;
+    let mut install = process::command("npm");
+    install.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]);
+    process::run(install.current_dir(&folder))?;
+    Ok(folder)
+}
+
+fn needs(tools: &[(&str, u32, u32, &str)]) -> Result {
+    for &(program, major, minor, advice) in tools {
+        let answer = process::read(process::command(program).arg("--version")).unwrap_or_default();
+        if version(&answer).is_none_or(|found| found < (major, minor)) {
+            return Err(failure(format!("`{program}` is missing or too old. {advice}")));
+        }
+    }
+    Ok(())
 }
 
 /// The first two numbers in what a program says of itself: `v20.20.2`, `Python 3.11.7`.

@@ -32,7 +32,7 @@ cargo xtask <task>
   tidy                 the rules of the house that no compiler checks
   readme [--check]     write each crate's README from its front page, or say which are stale
   interop              run Upstash's own TypeScript and Python clients against the gateway
-  bench [ARGS]         print Tollgate beside its peers, as ratios
+  bench [net]          print Tollgate beside its peers, as ratios: in memory, or over a network
   mutants [PACKAGE…]   change the code on purpose and demand that a test notices (slow; not part of ci)
   help                 this list
 ";
@@ -80,7 +80,9 @@ mod tests {
 
     #[test]
     fn an_unknown_task_and_a_stray_argument_are_refused() {
-        for args in [&["tset"][..], &["tidy", "--fix"], &["ci", "now"], &["readme", "--chekc"]] {
+        for args in
+            [&["tset"][..], &["tidy", "--fix"], &["ci", "now"], &["bench", "nte"], &["readme", "--chekc"]]
+        {
             let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
             assert!(dispatch(&args).is_err(), "{args:?} must be refused");
         }

@@ -6,4 +6,5 @@
 pub mod contender;
 pub mod layer;
 pub mod measure;
+pub mod net;
 pub mod scenario;

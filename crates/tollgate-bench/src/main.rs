@@ -1,14 +1,30 @@
 //! Prints one table of ratios, from one run.
 #![expect(clippy::print_stdout, reason = "a table is what this program is for")]
 
+use std::{path::Path, process::ExitCode};
+
 use tollgate_bench::{
     contender::{CONTENDERS, Contender, PEER},
     layer::{ADMITTING, ONE_VISITOR, OTHERS},
     measure::{ROUNDS, interleaved, median, median_ratio},
+    net::{self, Row},
     scenario::{SCENARIOS, Scenario},
 };
 
-fn main() {
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => in_memory(),
+        ["net", packages] => return over_a_network(Path::new(packages)),
+        _ => {
+            println!("nothing, or `net` and the folder that Upstash's packages are installed in");
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn in_memory() {
     println!(
         "One run, one thread, {ROUNDS} rounds taking turns: the median of each, and of the ratios round by round."
     );
@@ -20,6 +36,26 @@ fn main() {
         print_rows(scenario, PEER, &CONTENDERS);
     }
     print_rows(&ONE_VISITOR, ADMITTING, &OTHERS);
+}
+
+/// Fails if a figure is not what it must be.
+fn over_a_network(packages: &Path) -> ExitCode {
+    println!(
+        "One run, {ROUNDS} rounds taking turns: the median of each, and of the ratios round by round.\n"
+    );
+    println!("{}", Row::heading());
+    let (mut rows, mut short) = (0, 0);
+    let measured = net::measure(packages, &mut |row| {
+        println!("{row}");
+        rows += 1;
+        short += usize::from(!row.holds());
+    });
+    if let Err(error) = measured {
+        println!("error: {error}");
+        return ExitCode::FAILURE;
+    }
+    println!("\n{} of {rows} rows are what they must be.", rows - short);
+    if short == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn print_rows(scenario: &Scenario, peer: Contender, others: &[Contender]) {
