@@ -41,13 +41,14 @@ impl Link {
         Self { address: Arc::new(address), silence, open: RwLock::new(None), attempt: Mutex::new(None) }
     }
 
-    /// A connection that is open, as far as is known; or why there is none.
+    /// The connection in use, if it is open as far as is known.
+    pub(crate) fn open(&self) -> Option<Arc<Live>> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        open.as_ref().filter(|live| live.is_open()).cloned()
+    }
+
+    /// A connection that is open, as far as is known, made if there is none; or why there is none.
     pub(crate) async fn live(&self) -> Result<Arc<Live>, StoreError> {
-        if let Some(live) = &*self.open.read().unwrap_or_else(PoisonError::into_inner)
-            && live.is_open()
-        {
-            return Ok(Arc::clone(live));
-        }
         let live = self.connected().await?;
         *self.open.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&live));
         Ok(live)

@@ -74,9 +74,12 @@ impl Shared {
         let until = Instant::now() + self.deadline;
         let mut left = resends;
         loop {
-            let live = match timeout_at(until, self.link.live()).await {
-                Ok(live) => live?,
-                Err(_elapsed) => return Err(self.late()),
+            let live = match self.link.open() {
+                Some(live) => live,
+                None => match timeout_at(until, self.link.live()).await {
+                    Ok(live) => live?,
+                    Err(_elapsed) => return Err(self.late()),
+                },
             };
             match call_once(&live, call, until).await {
                 Ok(reply) => return Ok(reply),
@@ -132,11 +135,13 @@ async fn call_once(live: &Live, call: &Call, until: Instant) -> Result<Reply, Fa
 }
 
 async fn send(live: &Live, name: &str, script: &str, call: &Call, until: Instant) -> Result<Reply, Failed> {
-    let words = call.keys.iter().chain(&call.args);
-    let (count, bytes) =
-        words.fold((3, script.len()), |(count, bytes), word| (count + 1, bytes + word.len()));
+    let count = 3 + call.keys.len() + call.args.len();
+    let bytes = script.len() + call.keys.text_len() + call.args.text_len();
     let mut command = Cmd::with_capacity(count, bytes + ROOM);
-    command.arg(name).arg(script).arg(call.keys.len()).arg(&call.keys).arg(&call.args);
+    command.arg(name).arg(script).arg(call.keys.len());
+    for word in call.keys.iter().chain(call.args.iter()) {
+        command.arg(word);
+    }
     let value = live.send(&command, until).await.map_err(Failed::Connection)?;
     answer(value).map_err(Failed::Server)
 }

@@ -1,6 +1,6 @@
 //! What is sent to a server.
 
-use crate::Script;
+use crate::{Script, Words};
 
 /// A script to call, with its keys and arguments: `EVALSHA <sha1> <number of keys> <keys> <arguments>`.
 ///
@@ -10,7 +10,7 @@ pub struct Call {
     /// Which script.
     pub script: Script,
     /// Its keys, `KEYS` in the script.
-    pub keys: Vec<String>,
+    pub keys: Words,
     /// Its arguments, `ARGV` in the script.
-    pub args: Vec<String>,
+    pub args: Words,
 }

@@ -3,7 +3,7 @@
 use tollgate_core::Limit;
 use tollgate_store::{Forget, StoreError};
 
-use crate::{Call, Prefix, Reply, Script, number::inside, reply::garbage};
+use crate::{Call, Prefix, Reply, Script, Words, number::inside, reply::garbage};
 
 /// The call that forgets these keys.
 ///
@@ -12,17 +12,17 @@ use crate::{Call, Prefix, Reply, Script, number::inside, reply::garbage};
 pub fn forget_call(prefix: &Prefix, forget: &Forget<'_>) -> Result<Call, StoreError> {
     forget.check()?;
     let now = inside(forget.now);
-    let mut keys = Vec::with_capacity(4 * forget.targets.len());
+    let mut keys = Words::default();
     for target in forget.targets {
         match target.limit {
             // All that a charge could find, whatever the kind: one may have become the other.
             Limit::FixedWindow { window, .. } | Limit::SlidingWindow { window, .. } => {
                 prefix.windows(&target.key, now / window.ms(), -1..=2, &mut keys);
             }
-            Limit::TokenBucket { .. } => keys.push(prefix.key(&target.key)),
+            Limit::TokenBucket { .. } => prefix.bucket(&target.key, &mut keys),
         }
     }
-    Ok(Call { script: Script::Forget, keys, args: Vec::new() })
+    Ok(Call { script: Script::Forget, keys, args: Words::default() })
 }
 
 /// Reads a server's answer to the call of a forgetting.

@@ -14,7 +14,7 @@
 //! let take = Take { charges: &[charge], now: Timestamp::from_unix_ms(1_764_547_200_000) };
 //!
 //! let call = take_call(&Prefix::default(), &take, None)?;
-//! assert_eq!(call.keys[0], "limit:ask:docs:203.0.113.7:20423");
+//! assert_eq!(&call.keys[0], "limit:ask:docs:203.0.113.7:20423");
 //! assert_eq!(Script::Take.sha1(Dialect::Redis).len(), 40);
 //!
 //! // What the server answers: everything fits, and nobody had charged the key before.
@@ -76,6 +76,7 @@ mod script;
 mod server_error;
 mod settle;
 mod take;
+mod words;
 
 pub use call::Call;
 pub use dialect::Dialect;
@@ -87,3 +88,4 @@ pub use script::Script;
 pub use server_error::{ServerAnswer, server_error};
 pub use settle::{settle_answer, settle_call};
 pub use take::{take_answer, take_call};
+pub use words::Words;

@@ -2,14 +2,6 @@
 
 use tollgate_core::Timestamp;
 
-pub(crate) fn text(number: u64) -> String {
-    itoa::Buffer::new().format(number).to_owned()
-}
-
-pub(crate) fn signed(number: i64) -> String {
-    itoa::Buffer::new().format(number).to_owned()
-}
-
 /// The instant that decides, as the core has it: the largest one only ever ends something.
 pub(crate) fn inside(now: Timestamp) -> u64 {
     now.unix_ms().min(Timestamp::MAX.unix_ms() - 1)

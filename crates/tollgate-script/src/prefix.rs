@@ -4,6 +4,8 @@ use std::{fmt, ops::RangeInclusive, sync::Arc};
 
 use tollgate_store::Key;
 
+use crate::Words;
+
 /// What all keys of one store begin with: the namespace that services which count together share.
 ///
 /// ```
@@ -47,36 +49,22 @@ impl Prefix {
         &self.0
     }
 
-    /// The key of a bucket, and what the key of a window begins with.
-    pub(crate) fn key(&self, key: &Key<'_>) -> String {
-        format!("{}:{key}", self.0)
+    /// Adds the key of a bucket.
+    pub(crate) fn bucket(&self, key: &Key<'_>, keys: &mut Words) {
+        keys.push_formatted(format_args!("{}:{key}", self.0));
     }
 
     /// Adds the keys of the windows at these places, counted from the one of this number.
-    pub(crate) fn windows(
-        &self,
-        key: &Key<'_>,
-        number: u64,
-        places: RangeInclusive<i64>,
-        keys: &mut Vec<String>,
-    ) {
-        let stem = self.key(key);
+    pub(crate) fn windows(&self, key: &Key<'_>, number: u64, places: RangeInclusive<i64>, keys: &mut Words) {
         // An instant is below 2^53, so every number is.
         let current = number.cast_signed();
-        let mut digits = itoa::Buffer::new();
-        keys.extend(places.map(|place| {
-            let number = digits.format(current.saturating_add(place));
-            let mut key = String::with_capacity(stem.len() + 1 + number.len());
-            key.push_str(&stem);
-            key.push(':');
-            key.push_str(number);
-            key
-        }));
+        let numbers = places.map(|place| current.saturating_add(place));
+        keys.push_numbered(format_args!("{}:{key}", self.0), numbers);
     }
 
-    /// A key of the library's own.
-    pub(crate) fn own(&self, kind: &str, id: &str) -> String {
-        format!("{}:%:{kind}:{id}", self.0)
+    /// Adds a key of the library's own.
+    pub(crate) fn own(&self, kind: &str, id: fmt::Arguments<'_>, keys: &mut Words) {
+        keys.push_formatted(format_args!("{}:%:{kind}:{id}", self.0));
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sha1::{Digest, Sha1};
 
-use crate::{Prefix, script::hex};
+use crate::{Prefix, Words, script::hex};
 
 /// Lets a take be sent again: the server remembers the answer, so however often the same call arrives it is counted once.
 ///
@@ -30,15 +30,17 @@ impl Replay {
         self.keep_ms
     }
 
-    /// The key that the answer is remembered under: of the id and of all that is asked, so that it answers this call and no other.
-    pub(crate) fn key(self, prefix: &Prefix, keys: &[String], args: &[String]) -> String {
+    /// Adds the key that the answer is remembered under: of the id and of all that is asked, so that it answers this call and no
+    /// other.
+    pub(crate) fn add_key(self, prefix: &Prefix, keys: &mut Words, args: &Words) {
         let mut digest = Sha1::new();
         digest.update(self.id.to_be_bytes());
-        for word in keys.iter().chain(args) {
+        for word in keys.iter().chain(args.iter()) {
             digest.update(word.as_bytes());
             digest.update([0xFF]); // no byte of UTF-8, so that no two lists of words are one
         }
-        prefix.own("take", &hex(&digest.finalize()[..16]))
+        let digest = hex(&digest.finalize()[..16]);
+        prefix.own("take", format_args!("{digest}"), keys);
     }
 }
 

@@ -4,8 +4,8 @@ use tollgate_core::{Limit, Timestamp, Units};
 use tollgate_store::{Correction, Settle, StoreError};
 
 use crate::{
-    Call, Prefix, Reply, Script,
-    number::{SLACK_MS, inside, signed, text},
+    Call, Prefix, Reply, Script, Words,
+    number::{SLACK_MS, inside},
     reply::garbage,
 };
 
@@ -18,33 +18,38 @@ use crate::{
 pub fn settle_call(prefix: &Prefix, settle: &Settle<'_>) -> Result<Call, StoreError> {
     settle.check()?;
     let now = inside(settle.now);
-    let mut keys = vec![prefix.own("settle", &format!("{:032x}", settle.id.bits()))];
-    let mut args = Vec::with_capacity(2 + 6 * settle.corrections.len());
-    let mut until = now;
-    args.push(text(now));
-    args.push(String::new());
-    for correction in settle.corrections {
-        let Some(start) = start(correction) else { continue };
-        until = until.max(counts_until(correction, now));
+    // What names no window that there can be was never counted.
+    let corrections =
+        || settle.corrections.iter().filter_map(|correction| Some((correction, start(correction)?)));
+    let until = corrections().map(|(correction, _)| counts_until(correction, now)).fold(now, u64::max);
+    let (mut keys, mut args) = (Words::default(), Words::default());
+    prefix.own("settle", format_args!("{:032x}", settle.id.bits()), &mut keys);
+    args.push_number(now);
+    args.push_number(until - now + SLACK_MS);
+    for (correction, start) in corrections() {
         let [first, second] = parts(correction.delta);
         let kind = match correction.limit {
             Limit::FixedWindow { .. } => "f",
             Limit::SlidingWindow { .. } => "s",
             Limit::TokenBucket { .. } => "b",
         };
-        args.extend([kind.to_owned(), signed(first), signed(second)]);
+        args.push(kind);
+        args.push_number(first);
+        args.push_number(second);
         match correction.limit {
             Limit::FixedWindow { window, .. } | Limit::SlidingWindow { window, .. } => {
                 prefix.windows(&correction.key, start / window.ms(), 0..=0, &mut keys);
-                args.extend([text(window.ms()), text(start)]);
+                args.push_number(window.ms());
+                args.push_number(start);
             }
             Limit::TokenBucket { capacity, refill, interval } => {
-                keys.push(prefix.key(&correction.key));
-                args.extend([text(interval.ms()), text(refill.get()), text(capacity.get())]);
+                prefix.bucket(&correction.key, &mut keys);
+                args.push_number(interval.ms());
+                args.push_number(refill.get());
+                args.push_number(capacity.get());
             }
         }
     }
-    args[1] = text(until - now + SLACK_MS);
     Ok(Call { script: Script::Settle, keys, args })
 }
 

@@ -6,8 +6,8 @@ use tollgate_core::{Charging, Limit, State, Timestamp, Units, Window};
 use tollgate_store::{Charge, Decisions, MOST_CHARGES, StoreError, StoreErrorKind, Take};
 
 use crate::{
-    Call, Prefix, Replay, Reply, Script,
-    number::{SLACK_MS, inside, text},
+    Call, Prefix, Replay, Reply, Script, Words,
+    number::{SLACK_MS, inside},
     reply::garbage,
 };
 
@@ -18,43 +18,56 @@ use crate::{
 pub fn take_call(prefix: &Prefix, take: &Take<'_>, replay: Option<Replay>) -> Result<Call, StoreError> {
     take.check()?;
     let now = inside(take.now);
-    let mut keys = Vec::with_capacity(4 * take.charges.len() + 1);
-    let mut args = Vec::with_capacity(6 * take.charges.len() + 2);
+    let count = take.charges.len();
+    let mut keys = Words::with_capacity(4 * count + 1, KEY_BYTES * (4 * count + 1));
+    let mut args = Words::with_capacity(6 * count + 2, ARG_BYTES * (6 * count + 2));
     if let Some(replay) = replay {
-        args.extend(["r".to_owned(), text(replay.keep_ms())]);
+        args.push("r");
+        args.push_number(replay.keep_ms());
     }
     for charge in take.charges {
-        args.extend([how(charge), text(charge.cost.get()), text(charge.limit.quota().get())]);
+        args.push(how(charge));
+        args.push_number(charge.cost.get());
+        args.push_number(charge.limit.quota().get());
         match charge.limit {
             Limit::FixedWindow { window, .. } | Limit::SlidingWindow { window, .. } => {
                 prefix.windows(&charge.key, now / window.ms(), places(&charge.limit), &mut keys);
-                args.extend([text(window.ms()), text(lives_ms(&charge.limit, window, now))]);
+                args.push_number(window.ms());
+                args.push_number(lives_ms(&charge.limit, window, now));
             }
             Limit::TokenBucket { refill, interval, .. } => {
-                keys.push(prefix.key(&charge.key));
-                args.extend([text(interval.ms()), text(refill.get()), text(now)]);
+                prefix.bucket(&charge.key, &mut keys);
+                args.push_number(interval.ms());
+                args.push_number(refill.get());
+                args.push_number(now);
             }
         }
     }
     if let Some(replay) = replay {
-        keys.push(replay.key(prefix, &keys, &args));
+        replay.add_key(prefix, &mut keys, &args);
     }
     Ok(Call { script: Script::Take, keys, args })
 }
 
+/// What a key and an argument seldom exceed.
+const KEY_BYTES: usize = 64;
+const ARG_BYTES: usize = 12;
+
 /// The kind, the charging and the vote in three letters.
-fn how(charge: &Charge<'_>) -> String {
-    let kind = match charge.limit {
-        Limit::FixedWindow { .. } => 'f',
-        Limit::SlidingWindow { .. } => 's',
-        Limit::TokenBucket { .. } => 'b',
+const fn how(charge: &Charge<'_>) -> &'static str {
+    let [if_allowed, always, never] = match (charge.limit, charge.enforce) {
+        (Limit::FixedWindow { .. }, true) => ["fiv", "fav", "fnv"],
+        (Limit::FixedWindow { .. }, false) => ["fi-", "fa-", "fn-"],
+        (Limit::SlidingWindow { .. }, true) => ["siv", "sav", "snv"],
+        (Limit::SlidingWindow { .. }, false) => ["si-", "sa-", "sn-"],
+        (Limit::TokenBucket { .. }, true) => ["biv", "bav", "bnv"],
+        (Limit::TokenBucket { .. }, false) => ["bi-", "ba-", "bn-"],
     };
-    let charging = match charge.charging {
-        Charging::IfAllowed => 'i',
-        Charging::Always => 'a',
-        Charging::Never => 'n',
-    };
-    [kind, charging, if charge.enforce { 'v' } else { '-' }].iter().collect()
+    match charge.charging {
+        Charging::IfAllowed => if_allowed,
+        Charging::Always => always,
+        Charging::Never => never,
+    }
 }
 
 /// How long the counter of the current window lives: until [`Limit::idle_at`], which is when it no longer weighs, and a little
@@ -83,7 +96,7 @@ pub(crate) fn places(limit: &Limit) -> RangeInclusive<i64> {
 pub fn take_answer(take: &Take<'_>, reply: &Reply) -> Result<Decisions, StoreError> {
     let Reply::Text(reply) = reply else { return Err(garbage("the answer to a take is no text")) };
     let now = inside(take.now);
-    let mut words = Words(reply.split(' '));
+    let mut words = Found(reply.split(' '));
     let verdict = words.number()?;
     let mut found = [None; MOST_CHARGES];
     for (charge, found) in take.charges.iter().zip(&mut found) {
@@ -118,9 +131,9 @@ fn disagree() -> StoreError {
 }
 
 /// The words of an answer: a verdict, then for each charge the place of the newest count and two figures.
-struct Words<'a>(Split<'a, char>);
+struct Found<'a>(Split<'a, char>);
 
-impl Words<'_> {
+impl Found<'_> {
     fn number(&mut self) -> Result<i64, StoreError> {
         self.optional()?.ok_or_else(|| garbage("a number in the answer to a take is missing"))
     }

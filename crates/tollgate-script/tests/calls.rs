@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use tollgate_core::{Charging, Limit, Stamp, Timestamp, Units, Window};
-use tollgate_script::{Call, Prefix, PrefixError, Replay, Script, forget_call, settle_call, take_call};
+use tollgate_script::{
+    Call, Prefix, PrefixError, Replay, Script, Words, forget_call, settle_call, take_call,
+};
 use tollgate_store::{
     Charge, Correction, Forget, Key, KeyParts as _, Name, Part, Settle, SettleId, StoreErrorKind, Take,
     Target,
@@ -12,8 +14,8 @@ use tollgate_store::{
 /// 2026-11-30 at 12:00:00.250 UTC.
 const NOW: Timestamp = Timestamp::from_unix_ms(1_796_040_000_250);
 
-fn words(words: &[&str]) -> Vec<String> {
-    words.iter().map(|&word| word.to_owned()).collect()
+fn words(words: &[&str]) -> Words {
+    words.iter().copied().collect()
 }
 
 #[test]
@@ -132,8 +134,8 @@ fn a_forgetting_names_every_window_that_a_take_could_find() {
     let call = forget_call(&Prefix::default(), &Forget { targets: &targets, now: NOW }).expect("a good one");
     let windows =
         ["29933999", "29934000", "29934001", "29934002"].map(|number| format!("limit:a:docs:{number}"));
-    assert_eq!(call.keys[..4], windows);
-    assert_eq!(call.keys[4..], ["limit:c:docs"]);
+    let expected: Words = windows.iter().map(String::as_str).chain(["limit:c:docs"]).collect();
+    assert_eq!(call.keys, expected);
     assert!(call.args.is_empty());
 }
 
@@ -162,7 +164,7 @@ fn an_answer_is_remembered_for_one_call_and_no_other() {
     let first = call(&parts, 5, NOW, 1);
     let name = first.keys.last().expect("there is one");
     assert!(name.starts_with("limit:%:take:") && name.len() == 45, "{name}");
-    assert_eq!(first.args[..2], ["r", "1500"]);
+    assert!(first.args.iter().take(2).eq(["r", "1500"]), "{:?}", first.args);
     assert_eq!(first, call(&parts, 5, NOW, 1), "the same request is the same call");
     for (other, why) in [
         (call(&parts, 5, NOW, 2), "another id"),

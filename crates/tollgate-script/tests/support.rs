@@ -41,7 +41,10 @@ impl Bench {
     pub(crate) fn call(&self, call: &Call) -> Result<Reply, StoreError> {
         let mut command = Cmd::new();
         command.arg("EVAL").arg(call.script.text(Dialect::Redis));
-        command.arg(call.keys.len()).arg(&call.keys).arg(&call.args);
+        command.arg(call.keys.len());
+        for word in call.keys.iter().chain(call.args.iter()) {
+            command.arg(word);
+        }
         match self.connection.borrow_mut().req_command(&command).expect("the server answers") {
             Value::ServerError(error) => {
                 let text = format!("{} {}", error.code(), error.details().unwrap_or_default());

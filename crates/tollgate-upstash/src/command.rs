@@ -1,6 +1,7 @@
 //! One call of a script, as it goes over the wire.
 
 use bytes::Bytes;
+use tollgate_script::Words;
 
 /// A script and what it is called with.
 #[derive(Clone)]
@@ -40,11 +41,13 @@ impl Form {
 }
 
 impl Command {
-    pub(crate) fn new(script: Script, keys: &[impl AsRef<str>], arguments: &[impl AsRef<str>]) -> Self {
-        let mut tail = Vec::with_capacity(256);
+    pub(crate) fn new(script: Script, keys: &Words, arguments: &Words) -> Self {
+        // Three signs round each word, and a digit or two.
+        let words = keys.len() + arguments.len();
+        let mut tail = Vec::with_capacity(keys.text_len() + arguments.text_len() + 3 * words + 8);
         tail.push(b',');
         tail.extend_from_slice(keys.len().to_string().as_bytes());
-        for text in keys.iter().map(AsRef::as_ref).chain(arguments.iter().map(AsRef::as_ref)) {
+        for text in keys.iter().chain(arguments.iter()) {
             tail.push(b',');
             push_text(&mut tail, text);
         }
@@ -84,7 +87,8 @@ mod tests {
     #[test]
     fn a_command_is_a_json_array() {
         let strange = ["a\"b", "\\", "\u{0}\n\t\u{1f}", "ä€🦀", "\u{7f}\u{2028}", ""];
-        let command = Command::new(SCRIPT, &strange[..2], &strange[2..]);
+        let words = |words: &[&'static str]| words.iter().copied().collect();
+        let command = Command::new(SCRIPT, &words(&strange[..2]), &words(&strange[2..]));
         for (with_text, name, script) in [(false, "EVALSHA", SCRIPT.sha), (true, "EVAL", SCRIPT.text)] {
             let mut body = Vec::new();
             command.write(&mut body, with_text);

@@ -31,7 +31,7 @@ pub(crate) fn rows(rig: &Rig, show: &mut dyn FnMut(&Row)) -> Result<(), Failure>
 
 /// The request that holds this call.
 fn post(call: &Call) -> String {
-    let words = call.keys.iter().chain(&call.args);
+    let words = call.keys.iter().chain(call.args.iter());
     let words: String = words.map(|word| format!(",\"{word}\"")).collect();
     let (sha1, count) = (call.script.sha1(Dialect::Upstash), call.keys.len());
     let body = format!("[\"EVALSHA\",\"{sha1}\",{count}{words}]");

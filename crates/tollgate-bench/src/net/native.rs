@@ -57,6 +57,9 @@ fn takes(rig: &Rig, store: &RedisStore) -> Result<f64, Failure> {
 /// What whoever has the crate and the script's words would write.
 fn command(call: &Call) -> Cmd {
     let mut command = redis::cmd("EVALSHA");
-    command.arg(call.script.sha1(Dialect::Redis)).arg(call.keys.len()).arg(&call.keys).arg(&call.args);
+    command.arg(call.script.sha1(Dialect::Redis)).arg(call.keys.len());
+    for word in call.keys.iter().chain(call.args.iter()) {
+        command.arg(word);
+    }
     command
 }
