@@ -86,11 +86,9 @@ impl Backend {
         let pipeline = pipeline(commands);
         let (mut manager, generation) = self.shared()?;
         let result = manager.send_packed_commands(&pipeline, 0, count).await;
-        if let Err(error) = &result
-            && (error.is_timeout() || !error.is_io_error())
-        {
-            // The manager connects anew when a connection breaks, but not when a server went mute, nor when it
-            // was refused while the server was still loading.
+        if result.is_err() {
+            // The manager does not connect anew when a server went mute, nor when it was refused while the server was
+            // still loading; and after an outage it would fail one more request with what it found out during it.
             self.forget(generation);
         }
         let values = self.outage.note(result)?;
