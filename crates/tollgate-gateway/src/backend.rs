@@ -10,6 +10,7 @@ use redis::{
     Value,
     aio::{ConnectionManager, ConnectionManagerConfig, MultiplexedConnection},
 };
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::{
     outage::Outage,
@@ -18,6 +19,10 @@ use crate::{
 
 /// How long a connection may take.
 const CONNECT_WITHIN: Duration = Duration::from_secs(2);
+
+/// How many requests have a connection of their own at once; the next one waits. Redis lets only so many clients in, and is not
+/// there for the gateway alone.
+const MOST_OWN: usize = 32;
 
 /// How many idle connections for transactions are kept.
 const MOST_IDLE: usize = 8;
@@ -28,7 +33,14 @@ pub(crate) struct Backend {
     reply_within: Duration,
     shared: Mutex<Shared>,
     idle: Mutex<Vec<MultiplexedConnection>>,
+    turns: Semaphore,
     outage: Outage,
+}
+
+/// A connection for nobody else, and its place among those that there may be at once.
+struct Own<'b> {
+    connection: MultiplexedConnection,
+    _turn: SemaphorePermit<'b>,
 }
 
 /// Made at its first use, and made anew when it is of no use any more.
@@ -60,6 +72,7 @@ impl Backend {
             reply_within,
             shared: Mutex::new(Shared { manager: None, generation: 0 }),
             idle: Mutex::new(Vec::new()),
+            turns: Semaphore::new(MOST_OWN),
             outage: Outage::new(),
         })
     }
@@ -73,11 +86,9 @@ impl Backend {
         let pipeline = pipeline(commands);
         let (mut manager, generation) = self.shared()?;
         let result = manager.send_packed_commands(&pipeline, 0, count).await;
-        if let Err(error) = &result
-            && (error.is_timeout() || !error.is_io_error())
-        {
-            // The manager connects anew when a connection breaks, but not when a server went mute, nor when it
-            // was refused while the server was still loading.
+        if result.is_err() {
+            // The manager does not connect anew when a server went mute, nor when it was refused while the server was
+            // still loading; and after an outage it would fail one more request with what it found out during it.
             self.forget(generation);
         }
         let values = self.outage.note(result)?;
@@ -89,14 +100,14 @@ impl Backend {
     async fn run_apart(&self, commands: Vec<Cmd>) -> Result<Vec<Reply>, Unreachable> {
         let count = commands.len();
         let pipeline = pipeline(commands);
-        let mut connection = self.own().await?;
-        let result = connection.send_packed_commands(&pipeline, 0, count).await;
+        let mut own = self.own().await?;
+        let result = own.connection.send_packed_commands(&pipeline, 0, count).await;
         // A failure says nothing about whether Redis is there.
         let values = result.map_err(|error| match unreachable(&error) {
             Unreachable::Late => Unreachable::Late,
             Unreachable::Down | Unreachable::Garbled => Unreachable::Garbled,
         })?;
-        self.keep(connection);
+        self.keep(own.connection);
         Ok(values.into_iter().map(reply::from_value).collect())
     }
 
@@ -108,11 +119,11 @@ impl Backend {
         let count = commands.len() + 2;
         let framed = [redis::cmd("MULTI")].into_iter().chain(commands).chain([redis::cmd("EXEC")]);
         let pipeline = pipeline(framed);
-        let mut connection = self.own().await?;
-        let result = connection.send_packed_commands(&pipeline, 0, count).await;
+        let mut own = self.own().await?;
+        let result = own.connection.send_packed_commands(&pipeline, 0, count).await;
         let mut values = self.outage.note(result)?;
         // Only a connection that answered everything it was asked goes back.
-        self.keep(connection);
+        self.keep(own.connection);
         let executed = values.pop();
         let refused = values.into_iter().find_map(|value| reply::from_value(value).err());
         Ok(match (refused, executed) {
@@ -157,8 +168,19 @@ impl Backend {
         }
     }
 
-    /// A connection for nobody else.
-    async fn own(&self) -> Result<MultiplexedConnection, Unreachable> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a bound on how long a request waits; no limit is decided by it"
+    )]
+    async fn own(&self) -> Result<Own<'_>, Unreachable> {
+        // It is never closed, so only time can run out.
+        let Ok(Ok(turn)) = tokio::time::timeout(self.reply_within, self.turns.acquire()).await else {
+            return Err(Unreachable::Late);
+        };
+        Ok(Own { connection: self.idle_or_new().await?, _turn: turn })
+    }
+
+    async fn idle_or_new(&self) -> Result<MultiplexedConnection, Unreachable> {
         while let Some(mut connection) = self.take() {
             // It may have broken while nobody used it; a transaction could not be sent twice to find out.
             match redis::cmd("PING").exec_async(&mut connection).await {

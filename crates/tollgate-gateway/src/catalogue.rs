@@ -134,8 +134,10 @@ fn blocks(name: &[u8], words: &Words<'_>) -> bool {
     false
 }
 
+/// Compares as Redis does: without regard to case, and only up to the first NUL, beyond which whatever stands is ignored.
 fn is(word: &[u8], name: &str) -> bool {
-    word.eq_ignore_ascii_case(name.as_bytes())
+    let end = word.iter().position(|&byte| byte == 0).unwrap_or(word.len());
+    word[..end].eq_ignore_ascii_case(name.as_bytes())
 }
 
 /// At most so much of a name is repeated.
@@ -155,7 +157,9 @@ mod tests {
     #[test]
     fn what_would_harm_others_is_refused_in_any_case() {
         for line in REFUSED.iter().flat_map(|(_, names)| *names) {
-            for line in [line.to_string(), line.to_lowercase(), format!("{line} x y")] {
+            // What follows a NUL is nothing to Redis.
+            for line in [line.to_string(), line.to_lowercase(), format!("{line} x y"), format!("{line}\0z x")]
+            {
                 let text = answer(&line, Access::Full).unwrap_or_else(|| panic!("{line} went through"));
                 assert!(text.starts_with("ERR Command is not available: '"), "{text}");
                 assert_eq!(answer(&line, Access::ReadOnly), Some(text));
@@ -166,7 +170,11 @@ mod tests {
             "xread count 1 block 5 streams k $",
             "XREADGROUP GROUP g c BLOCK 0 STREAMS k >",
             "XREADGROUP GROUP STREAMS c NOACK BLOCK 0 STREAMS k >",
+            "XREAD BLOCK\0 0 STREAMS k $",
+            "XREADGROUP GROUP\0 g STREAMS BLOCK 0 STREAMS k >",
+            "XREAD\0x BLOCK 0 STREAMS k $",
             "script debug yes",
+            "SCRIPT\0 DEBUG\0x yes",
             "SCRIPT KILL",
             "FUNCTION KILL",
         ] {

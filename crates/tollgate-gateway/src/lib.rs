@@ -26,7 +26,9 @@
 //! - **Errors** are JSON: 400 for a command that failed, 401 for a token, 405 for a method, 413 for a body over
 //!   10 MB, 502 to 504 for a Redis that is out of order, gone or mute. In a pipeline a command's error is its own.
 //! - **Refused by name**: commands that change a connection's state, block, or administer the server, because all
-//!   clients share one connection. Subscriptions and the response format `resp2` are not served.
+//!   clients share one connection. Subscriptions and the response format `resp2` are not served. What a script may call is
+//!   for Redis to say, and it lets some of them through, `SWAPDB` for one: the full token is for those who may do anything
+//!   to the data. A script that runs long holds up everybody, as it does at Redis.
 //! - **Redis** is named by a URL with its user and database; `rediss://` asks for TLS, the default feature `tls`. It is
 //!   found again when it was gone.
 

@@ -15,7 +15,7 @@ use hyper_util::{
     server::graceful::GracefulShutdown,
     service::TowerToHyperService,
 };
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, time::Instant};
 
 /// How long the head of a request may be awaited, from the end of the request before: longer than clients keep a
 /// connection that is not in use, because the first to close it should be the one who would use it.
@@ -26,6 +26,9 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// How long to wait when the system has no room for another connection.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// How long nothing more is said of that: it fails again after each pause.
+const SILENCE: Duration = Duration::from_secs(60);
 
 /// Serves until `stop` is done, then lets requests that have begun finish.
 #[expect(
@@ -42,6 +45,7 @@ pub(crate) async fn serve(
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);
     let mut stop = pin!(stop);
+    let mut said_at: Option<Instant> = None;
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -51,7 +55,10 @@ pub(crate) async fn serve(
             Ok((stream, _)) => stream,
             Err(error) if is_of_the_client(&error) => continue,
             Err(error) => {
-                tracing::warn!("no connection can be accepted: {error}");
+                if said_at.is_none_or(|at| at.elapsed() >= SILENCE) {
+                    said_at = Some(Instant::now());
+                    tracing::warn!("no connection can be accepted: {error}");
+                }
                 tokio::time::sleep(PAUSE).await;
                 continue;
             }

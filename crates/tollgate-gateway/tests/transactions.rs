@@ -56,3 +56,17 @@ fn nobody_sees_half_a_transaction() {
     });
     assert_eq!(server.run(r#"["GET","b"]"#), "600");
 }
+
+/// The script keeps Redis busy while all of them arrive.
+#[test]
+fn many_at_once_take_turns_and_leave_redis_to_others() {
+    let redis = RedisServer::start_with(&["--maxclients", "50"]);
+    let server = Server::start(&redis);
+    let busy = r#"[["EVAL","for _ = 1, 1e6 do end return redis.call('INCR', KEYS[1])",1,"n"]]"#;
+    std::thread::scope(|scope| {
+        for _ in 0..100 {
+            scope.spawn(|| assert_eq!(server.post("/multi-exec", busy).0, 200));
+        }
+    });
+    assert_eq!(server.run(r#"["GET","n"]"#), "100");
+}

@@ -6,6 +6,9 @@ use tollgate_script::Prefix;
 
 use crate::{RedisStore, address::Address, link::Link};
 
+/// The longest that a caller may be made to wait.
+const LONGEST_DEADLINE: Duration = Duration::from_secs(60);
+
 /// Sets up a [`RedisStore`].
 ///
 /// ```
@@ -48,7 +51,8 @@ impl RedisStoreBuilder {
         self
     }
 
-    /// How long a call may take in all, connecting and sending again included: one second unless told otherwise.
+    /// How long a call may take in all, connecting and sending again included: one second unless told otherwise,
+    /// at least a millisecond and at most a minute.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
@@ -77,7 +81,7 @@ impl RedisStoreBuilder {
     /// # Errors
     /// Only if the URL, the deadline or a certificate cannot be used.
     pub fn build(self) -> Result<RedisStore, RedisConfigError> {
-        if self.deadline < Duration::from_millis(1) {
+        if !(Duration::from_millis(1)..=LONGEST_DEADLINE).contains(&self.deadline) {
             return Err(RedisConfigError::Deadline);
         }
         let address = Address::parse(
@@ -112,7 +116,7 @@ pub enum RedisConfigError {
     Insecure,
     /// A certificate is no PEM, or cannot be trusted.
     Certificate,
-    /// The deadline leaves no time to answer.
+    /// The deadline leaves no time to answer, or more than a caller can be made to wait.
     Deadline,
 }
 
@@ -128,7 +132,7 @@ impl fmt::Display for RedisConfigError {
                 "the URL of the Redis server says `#insecure`: give the server's certificate to the builder instead"
             }
             Self::Certificate => "a root certificate cannot be read: give it as PEM",
-            Self::Deadline => "the deadline leaves no time to answer: use at least 1 ms",
+            Self::Deadline => "the deadline cannot be kept: use at least 1 ms and at most 60 s",
         })
     }
 }

@@ -27,8 +27,14 @@ pub(crate) struct Link {
     attempt: Mutex<Option<Attempt>>,
 }
 
+/// An attempt to connect, and until when something must have come of it.
+struct Attempt {
+    outcome: Outcome,
+    until: Instant,
+}
+
 /// Nothing comes of it if the runtime it was begun on ends.
-type Attempt = Shared<BoxFuture<'static, Option<Result<Arc<Live>, Failure>>>>;
+type Outcome = Shared<BoxFuture<'static, Option<Result<Arc<Live>, Failure>>>>;
 
 /// How long an attempt may take: longer than those who wait for it, so that a slow handshake is not begun again and again.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
@@ -57,9 +63,9 @@ impl Link {
     /// The outcome of the last attempt to connect if it still stands, or of another.
     async fn connected(&self) -> Result<Arc<Live>, StoreError> {
         loop {
-            let attempt = {
+            let outcome = {
                 let mut last = self.attempt.lock().unwrap_or_else(PoisonError::into_inner);
-                match last.as_ref().map(Shared::peek) {
+                match last.as_ref().map(|attempt| attempt.outcome.peek()) {
                     Some(Some(Some(Ok(live)))) if live.is_open() => return Ok(live.clone()),
                     Some(Some(Some(Err(failure)))) if failure.at.elapsed() < PAUSE => {
                         return Err(failure.error());
@@ -67,11 +73,16 @@ impl Link {
                     _ => {}
                 }
                 match &*last {
-                    Some(attempt) if attempt.peek().is_none() => attempt.clone(),
-                    _ => last.insert(self.begin()).clone(),
+                    // One that is late began on a runtime that nobody drives, and perhaps never will.
+                    Some(Attempt { outcome, until })
+                        if outcome.peek().is_none() && Instant::now() <= *until =>
+                    {
+                        outcome.clone()
+                    }
+                    _ => last.insert(self.begin()).outcome.clone(),
                 }
             };
-            if let Some(outcome) = attempt.await {
+            if let Some(outcome) = outcome.await {
                 return outcome.map_err(|failure| failure.error());
             }
         }
@@ -82,19 +93,19 @@ impl Link {
     fn begin(&self) -> Attempt {
         let address = Arc::clone(&self.address);
         let silence = self.silence;
+        let until = Instant::now() + CONNECT_WITHIN;
         let connecting = tokio::spawn(async move {
-            let until = Instant::now() + CONNECT_WITHIN;
             match timeout_at(until, Live::open(&address, silence)).await {
                 Ok(opened) => opened.map(Arc::new).map_err(|cause| Failure::new(Some(cause))),
                 Err(_elapsed) => Err(Failure::new(None)),
             }
         });
-        let attempt = connecting.map(|ended| match ended {
+        let outcome = connecting.map(|ended| match ended {
             Ok(outcome) => Some(outcome),
             Err(error) if error.is_cancelled() => None,
             Err(_panicked) => Some(Err(Failure::new(None))),
         });
-        attempt.boxed().shared()
+        Attempt { outcome: outcome.boxed().shared(), until: until + PAUSE }
     }
 }
 

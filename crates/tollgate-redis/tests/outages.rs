@@ -402,3 +402,20 @@ fn a_store_outlives_the_runtime_it_was_first_used_on() {
         assert_eq!(runtime.block_on(left(&served.store, "one")), at);
     }
 }
+
+/// As of a thread that has a runtime of its own and nothing to do any more.
+#[test]
+fn an_attempt_to_connect_on_a_runtime_that_stands_still_is_begun_again() {
+    let served = Served::start();
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let still = runtime();
+    let mut first = Box::pin(left(&served.store, "one"));
+    still.block_on(async { assert!(futures_util::poll!(&mut first).is_pending()) });
+    let answer = runtime().block_on(async {
+        tokio::time::pause();
+        tokio::time::advance(Duration::from_secs(6)).await;
+        tokio::time::resume();
+        left(&served.store, "one").await
+    });
+    assert_eq!(answer, 99);
+}

@@ -18,8 +18,10 @@ fn what_cannot_be_used_is_refused_before_the_first_call() {
         assert_eq!(RedisStore::connect(url).unwrap_err(), RedisConfigError::Url, "{url}");
     }
     assert_eq!(RedisStore::connect("rediss://host:6380#insecure").unwrap_err(), RedisConfigError::Insecure);
-    let none = RedisStore::builder("redis://host").deadline(Duration::ZERO).build();
-    assert_eq!(none.unwrap_err(), RedisConfigError::Deadline);
+    for deadline in [Duration::ZERO, Duration::from_millis(60_001), Duration::MAX] {
+        let refused = RedisStore::builder("redis://host").deadline(deadline).build();
+        assert_eq!(refused.unwrap_err(), RedisConfigError::Deadline, "{deadline:?}");
+    }
     for good in [
         "redis://localhost",
         " redis://user:hunter2@localhost:6379/3\n",

@@ -71,13 +71,17 @@ const ODD_BUCKETS: [&[&str]; 8] = [
 ];
 
 /// What is no counter, though it is a string.
-const ODD_COUNTERS: [&[&str]; 7] = [
+const ODD_COUNTERS: [&[&str]; 11] = [
     &["SET", "KEY", ""],
     &["SET", "KEY", "1.5"],
     &["SET", "KEY", " 1"],
     &["SET", "KEY", "0x10"],
     &["SET", "KEY", "1e3"],
     &["SET", "KEY", "inf"],
+    &["SET", "KEY", "+1"],
+    &["SET", "KEY", "00"],
+    &["SET", "KEY", "007"],
+    &["SET", "KEY", "00000000000000000000001"],
     &["SET", "KEY", "99999999999999999999"],
 ];
 

@@ -16,7 +16,7 @@ use crate::{
     client::Client,
     command::{Command, Form},
     failure::Failure,
-    queue::Job,
+    queue::{Job, Place},
     timer::within,
 };
 
@@ -28,49 +28,49 @@ pub(crate) async fn call(
     until: Instant,
 ) -> Result<Bytes, Failure> {
     let (answer, answered) = oneshot::channel();
-    if client.queue().push(Job { command, form, until, answer }) {
-        Sender::start(client);
+    if let Some(place) = client.queue().push(Job { command, form, until, answer }) {
+        Sender::start(client, place);
     }
     answered.await.unwrap_or(Err(Failure::Abandoned))
 }
 
-/// A place among the senders of a client. Dropped before its work is done, as with the runtime it runs on, it gives the place
-/// back.
+/// A sender and its place among those of a client. Dropped before its work is done, as with the runtime it runs on, it gives the
+/// place back.
 struct Sender {
     client: Arc<Client>,
     gathering: bool,
-    placed: bool,
+    place: Option<Place>,
 }
 
 impl Sender {
     /// Starts a sender in a place that the queue has made.
-    fn start(client: &Arc<Client>) {
-        let sender = Self { client: Arc::clone(client), gathering: true, placed: true };
+    fn start(client: &Arc<Client>, place: Place) {
+        let sender = Self { client: Arc::clone(client), gathering: true, place: Some(place) };
         tokio::spawn(sender.run());
     }
 
     async fn run(mut self) {
-        while self.placed {
+        while let Some(place) = self.place {
             // Whoever is ready to run comes first: this is what makes batches large without making anybody wait.
             tokio::task::yield_now().await;
-            let (batch, more) = self.client.queue().gather();
+            let (batch, more) = self.client.queue().gather(place);
             self.gathering = false;
-            if more {
-                Self::start(&self.client);
+            if let Some(more) = more {
+                Self::start(&self.client, more);
             }
             if !batch.is_empty() {
                 send(&self.client, batch).await;
             }
-            self.gathering = self.client.queue().next();
-            self.placed = self.gathering;
+            self.place = self.client.queue().next(place);
+            self.gathering = self.place.is_some();
         }
     }
 }
 
 impl Drop for Sender {
     fn drop(&mut self) {
-        if self.placed {
-            let orphans: VecDeque<Job> = self.client.queue().abandon(self.gathering);
+        if let Some(place) = self.place {
+            let orphans: VecDeque<Job> = self.client.queue().abandon(place, self.gathering);
             drop(orphans);
         }
     }

@@ -45,45 +45,61 @@ impl Job {
 /// The commands that wait, and who is about to fetch them.
 ///
 /// One sender is gathering at a time: it has been started and lets others add their commands before it takes them all. At most
-/// [`MOST_REQUESTS`] senders exist.
+/// [`MOST_REQUESTS`] senders have a place.
 #[derive(Default)]
 pub(crate) struct Queue(Mutex<State>);
+
+/// Which sender has a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place(u64);
 
 #[derive(Default)]
 struct State {
     waiting: VecDeque<Job>,
     /// Until when the sender that is gathering is waited for.
     gathering: Option<Instant>,
-    senders: usize,
+    /// Who has a place, and until when it can need it. A runtime that nobody drives keeps a sender where it is, perhaps for ever:
+    /// it must not keep the place too.
+    senders: Vec<(Place, Instant)>,
+    started: u64,
 }
 
 impl State {
-    /// Makes room for one more sender if there is work for it.
-    fn start(&mut self) -> bool {
-        if self.waiting.is_empty() || self.senders == MOST_REQUESTS {
-            return false;
+    /// Makes a place for one more sender if there is work for it.
+    fn start(&mut self) -> Option<Place> {
+        if self.waiting.is_empty() {
+            return None;
         }
         let now = Instant::now();
-        let start = self.gathering.is_none_or(|until| until < now);
-        if start {
-            self.gathering = Some(now + PATIENCE);
-            self.senders += 1;
+        if self.senders.len() >= MOST_REQUESTS {
+            self.senders.retain(|&(_, until)| now <= until + PATIENCE);
         }
-        start
+        if self.senders.len() >= MOST_REQUESTS || self.gathering.is_some_and(|until| now <= until) {
+            return None;
+        }
+        self.started += 1;
+        let place = Place(self.started);
+        self.gathering = Some(now + PATIENCE);
+        self.senders.push((place, now + PATIENCE));
+        Some(place)
+    }
+
+    fn free(&mut self, place: Place) {
+        self.senders.retain(|&(other, _)| other != place);
     }
 }
 
 impl Queue {
     /// Adds a command. If a sender has to be started for it, here is its place.
-    pub(crate) fn push(&self, job: Job) -> bool {
+    pub(crate) fn push(&self, job: Job) -> Option<Place> {
         let mut state = self.0.lock();
         state.waiting.push_back(job);
         state.start()
     }
 
-    /// Ends the gathering of a sender: what it is to send, and whether another sender has to be started for the rest. Commands
-    /// whose callers no longer wait are left out, and so never sent.
-    pub(crate) fn gather(&self) -> (Vec<Job>, bool) {
+    /// Ends the gathering of a sender: what it is to send, and the place of another one if the rest needs it. Commands whose
+    /// callers no longer wait are left out, and so never sent.
+    pub(crate) fn gather(&self, place: Place) -> (Vec<Job>, Option<Place>) {
         let mut batch = Vec::new();
         let mut bytes = 0;
         let mut state = self.0.lock();
@@ -94,26 +110,32 @@ impl Queue {
                 batch.push(job);
             }
         }
+        let last = batch.iter().map(|job| job.until).max();
+        if let (Some(last), Some(sender)) =
+            (last, state.senders.iter_mut().find(|(other, _)| *other == place))
+        {
+            sender.1 = last;
+        }
         state.gathering = None;
         let more = state.start();
         (batch, more)
     }
 
-    /// After a sender has sent: whether it is to gather again. If not, its place is free.
-    pub(crate) fn next(&self) -> bool {
+    /// After a sender has sent: its next place if it is to gather again. The one it had is free.
+    pub(crate) fn next(&self, place: Place) -> Option<Place> {
         let mut state = self.0.lock();
-        state.senders -= 1;
+        state.free(place);
         state.start()
     }
 
     /// Gives up the place of a sender that was stopped from outside. What waits and would never be fetched is given back:
     /// dropping it tells its callers, who may send it again.
-    pub(crate) fn abandon(&self, gathering: bool) -> VecDeque<Job> {
+    pub(crate) fn abandon(&self, place: Place, gathering: bool) -> VecDeque<Job> {
         let mut state = self.0.lock();
-        state.senders -= 1;
+        state.free(place);
         if gathering {
             state.gathering = None;
         }
-        if state.senders == 0 { std::mem::take(&mut state.waiting) } else { VecDeque::new() }
+        if state.senders.is_empty() { std::mem::take(&mut state.waiting) } else { VecDeque::new() }
     }
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::{sync::Semaphore, task::JoinSet, time::Instant};
 use tollgate_store::StoreErrorKind;
 
-use crate::support::{Act, Received, Server, forget};
+use crate::support::{Act, Fate, Received, Scripted, Server, forget};
 
 fn forgotten(received: &Received) -> Act {
     received.each(|_| json!({ "result": 1 }))
@@ -266,4 +266,35 @@ fn a_thread_that_is_busy_holds_up_nobody() {
     assert_eq!(server.seen().len(), 1);
     assert_eq!(server.seen()[0].commands().len(), 2);
     busy.block_on(first).unwrap();
+}
+
+/// Runtimes that nobody drives any more, as of threads that have one each, hold their senders where they are. They hold up nobody
+/// else for longer than what was sent from there could take.
+#[test]
+fn runtimes_that_stand_still_hold_up_nobody() {
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let scripted = Scripted::new((0..16).map(|_| (0, Fate::Silence)));
+    let store = scripted.builder().deadline(Duration::from_millis(50)).build().unwrap();
+    let (mut still, mut calls) = (Vec::new(), Vec::new());
+    for number in 1..=16 {
+        let (runtime, mut call) = (runtime(), Box::pin(forget(&store, "a")));
+        runtime.block_on(async {
+            assert!(futures_util::poll!(&mut call).is_pending());
+            until(|| scripted.times().len() == number).await;
+        });
+        still.push(runtime);
+        calls.push(call);
+    }
+    let start = Instant::now();
+    let answer = runtime().block_on(async {
+        loop {
+            let answer = forget(&store, "b").await;
+            if answer.is_ok() || start.elapsed() > Duration::from_secs(10) {
+                break answer;
+            }
+        }
+    });
+    answer.unwrap();
+    drop((still, calls));
+    runtime().block_on(forget(&store, "c")).unwrap();
 }

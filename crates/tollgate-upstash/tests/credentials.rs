@@ -55,6 +55,13 @@ fn what_surrounds_a_value_is_taken_off() {
 }
 
 #[test]
+fn a_short_token_may_be_a_word_of_the_url() {
+    for (url, token) in [("http://localhost:8079", "local"), ("http://redis:80", "redis"), (URL, "http")] {
+        assert!(Credentials::new(url, token).is_ok(), "{url} {token}");
+    }
+}
+
+#[test]
 fn what_is_wrong_is_named_without_the_value() {
     use CredentialsError as E;
     let with_token = |head: &str| format!("{head}{TOKEN}");

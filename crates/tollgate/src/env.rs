@@ -12,6 +12,10 @@ use std::{
 
 use tollgate_guard::Store;
 use tollgate_memory::MemoryStore;
+#[cfg(feature = "redis")]
+use tollgate_redis::Prefix;
+#[cfg(all(feature = "upstash", not(feature = "redis")))]
+use tollgate_upstash::Prefix;
 
 /// What a store of a Redis is asked for by.
 const REDIS_URL: &str = "REDIS_URL";
@@ -51,14 +55,22 @@ pub(crate) fn open(
     env: impl Fn(&str) -> Option<String>,
     namespace: &str,
 ) -> Result<Arc<dyn Store>, EnvError> {
+    check(namespace)?;
     match StoreKind::of(&env) {
         StoreKind::Upstash => upstash(&env, namespace),
-        StoreKind::Redis => redis(env(REDIS_URL).unwrap_or_default().trim(), namespace),
+        StoreKind::Redis => redis(unwrapped(&env(REDIS_URL).unwrap_or_default()), namespace),
         StoreKind::Memory => {
             warn_once();
             Ok(Arc::new(MemoryStore::new()))
         }
     }
+}
+
+/// The value without blanks and one pair of quotes round it, which some readers of `.env` files leave there.
+fn unwrapped(value: &str) -> &str {
+    let value = value.trim();
+    let quoted = ['"', '\'', '`'].iter().find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
+    quoted.unwrap_or(value).trim()
 }
 
 /// The kinds of store that an environment can ask for.
@@ -76,7 +88,7 @@ pub enum StoreKind {
 impl StoreKind {
     /// The kind that [`store`] makes, or fails to make, in this environment.
     pub fn of(env: impl Fn(&str) -> Option<String>) -> Self {
-        let is_set = |name: &str| env(name).is_some_and(|value| !value.trim().is_empty());
+        let is_set = |name: &str| env(name).is_some_and(|value| !unwrapped(&value).is_empty());
         if UPSTASH.into_iter().any(|(url, token)| is_set(url) && is_set(token)) {
             Self::Upstash
         } else if is_set(REDIS_URL) {
@@ -97,14 +109,29 @@ impl fmt::Display for StoreKind {
     }
 }
 
+/// What no shared store would take is refused in memory too: it must not come up only where one is set.
+#[cfg(any(feature = "upstash", feature = "redis"))]
+fn check(namespace: &str) -> Result<(), EnvError> {
+    prefix(namespace).map(drop)
+}
+
+#[cfg(not(any(feature = "upstash", feature = "redis")))]
+const fn check(_namespace: &str) -> Result<(), EnvError> {
+    Ok(())
+}
+
+#[cfg(any(feature = "upstash", feature = "redis"))]
+fn prefix(namespace: &str) -> Result<Prefix, EnvError> {
+    Prefix::try_new(namespace).map_err(|error| EnvError::new("the namespace", error))
+}
+
 #[cfg(feature = "upstash")]
 fn upstash(env: &impl Fn(&str) -> Option<String>, namespace: &str) -> Result<Arc<dyn Store>, EnvError> {
-    use tollgate_upstash::{Credentials, Prefix, UpstashStore};
+    use tollgate_upstash::{Credentials, UpstashStore};
     let found =
         Credentials::from_env(env).map_err(|error| EnvError::new("the credentials of Upstash", error))?;
     let credentials = found.ok_or_else(|| EnvError::bare("the credentials of Upstash are not complete"))?;
-    let prefix = Prefix::try_new(namespace).map_err(|error| EnvError::new("the namespace", error))?;
-    let store = UpstashStore::builder(credentials).prefix(prefix).build();
+    let store = UpstashStore::builder(credentials).prefix(prefix(namespace)?).build();
     Ok(Arc::new(store.map_err(|error| EnvError::new("the store in Upstash", error))?))
 }
 
@@ -117,9 +144,8 @@ fn upstash(_env: &impl Fn(&str) -> Option<String>, _namespace: &str) -> Result<A
 
 #[cfg(feature = "redis")]
 fn redis(url: &str, namespace: &str) -> Result<Arc<dyn Store>, EnvError> {
-    use tollgate_redis::{Prefix, RedisStore};
-    let prefix = Prefix::try_new(namespace).map_err(|error| EnvError::new("the namespace", error))?;
-    let store = RedisStore::builder(url).prefix(prefix).build();
+    use tollgate_redis::RedisStore;
+    let store = RedisStore::builder(url).prefix(prefix(namespace)?).build();
     Ok(Arc::new(store.map_err(|error| EnvError::new(REDIS_URL, error))?))
 }
 

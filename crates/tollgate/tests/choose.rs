@@ -44,7 +44,13 @@ fn whole(error: &EnvError) -> String {
 
 #[test]
 fn nothing_set_is_memory() {
-    for variables in [&[][..], &[("REDIS_URL", "")], &[("REDIS_URL", "  ")]] {
+    for variables in [
+        &[][..],
+        &[("REDIS_URL", "")],
+        &[("REDIS_URL", "  ")],
+        &[("REDIS_URL", "''")],
+        &[("KV_REST_API_URL", "\"\""), ("KV_REST_API_TOKEN", "\"\"")],
+    ] {
         assert_eq!(chosen(variables), "MemoryStore", "{variables:?}");
         assert_eq!(StoreKind::of(env(variables)).to_string(), "memory");
     }
@@ -58,6 +64,9 @@ fn upstash_goes_before_redis_and_redis_before_memory() {
     assert_eq!(chosen(&[REDIS]), "RedisStore");
     assert_eq!(chosen(&[REDIS, UPSTASH[0], UPSTASH[1]]), "UpstashStore");
     assert_eq!(chosen(&[REDIS, UPSTASH[0]]), "RedisStore", "only a complete pair counts");
+    // As a reader of `.env` files leaves them.
+    assert_eq!(chosen(&[REDIS, KV[0], ("KV_REST_API_TOKEN", "\"\"")]), "RedisStore");
+    assert_eq!(chosen(&[("REDIS_URL", " \"redis://:secret@127.0.0.1:1\"\n")]), "RedisStore");
 }
 
 #[test]
@@ -75,7 +84,9 @@ fn what_is_set_wrongly_is_never_memory() {
         assert!(text.contains(named), "{text}");
     }
     let odd = LimiterOptions::new("uploads", 1, Window::MINUTE, OnOutage::Deny).namespace("{limit}");
-    assert!(matches!(limiter(odd, env(&[REDIS])), Err(OptionsError::Env(_))));
+    for variables in [&[REDIS][..], &UPSTASH, &[]] {
+        assert!(matches!(limiter(odd.clone(), env(variables)), Err(OptionsError::Env(_))), "{variables:?}");
+    }
 }
 
 #[test]

@@ -31,10 +31,11 @@ local function divide_up(a, b)
   return a / b
 end
 
--- The counter under a key as text, or false where there is none. GET itself refuses a value of another type.
+-- The counter under a key as text, or false where there is none. GET itself refuses a value of another type. What begins with
+-- a 0 and goes on is no number to INCRBY, which would fail between two writes.
 local function read_counter(key)
   local counter = call('GET', key)
-  if not counter or #counter < 16 and find(counter, '^%d+$') then
+  if not counter or #counter < 16 and find(counter, '^[1-9]%d*$') or counter == '0' then
     return counter
   end
   if find(counter, '^%-%d+$') then
@@ -42,8 +43,9 @@ local function read_counter(key)
     owed = true
     return '0'
   end
-  if not find(counter, '^%d+$') or tonumber(counter) > MAX then
+  if not find(counter, '^[1-9]%d*$') or tonumber(counter) > MAX then
     wrong = 'TOLLGATE a counter is not a whole number up to 2^53 - 1'
+    return '0'
   end
   return counter
 end
