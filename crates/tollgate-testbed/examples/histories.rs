@@ -4,7 +4,11 @@
 //! `cargo xtask histories` runs it.
 #![expect(clippy::print_stdout, reason = "what it prints is its answer")]
 
-use std::{error::Error, time::Duration};
+use std::{
+    error::Error,
+    thread::{self, ScopedJoinHandle},
+    time::Duration,
+};
 
 use tollgate_memory::MemoryStore;
 use tollgate_redis::RedisStore;
@@ -19,27 +23,31 @@ const DEADLINE: Duration = Duration::from_secs(30);
 /// What runs, and what it is called.
 type Row = (&'static str, Box<dyn Store>);
 
-#[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let (seed, steps) = arguments()?;
     println!("seed {seed}, {steps} steps a store");
-    let mut differ = 0;
-    for (name, store) in stores() {
-        match differential(&*store, &Setting::default(), seed, steps).await {
-            Ok(()) => println!("{name:<24} {steps:>9} of {steps} steps equal, field by field"),
-            Err(failure) => {
-                differ += 1;
-                println!("{name:<24} {failure}");
-            }
-        }
-    }
+    let differ = thread::scope(|scope| {
+        let running: Vec<_> =
+            stores().into_iter().map(|row| scope.spawn(move || is_equal(row, seed, steps))).collect();
+        running.into_iter().map(ScopedJoinHandle::join).filter(|ended| !matches!(ended, Ok(true))).count()
+    });
     if differ > 0 {
-        return Err(format!(
-            "{differ} stores differ from the core; the same again: --steps {steps} --seed {seed}"
-        )
-        .into());
+        let again = format!("--steps {steps} --seed {seed}");
+        return Err(format!("{differ} of the stores differ from the core; the same again: {again}").into());
     }
     Ok(())
+}
+
+/// Lets a history happen to a store, and says what came of it.
+fn is_equal((name, store): Row, seed: u64, steps: u32) -> bool {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.expect("a process may have a few threads");
+    let ended = runtime.block_on(differential(&*store, &Setting::default(), seed, steps));
+    match &ended {
+        Ok(()) => println!("{name:<24} {steps:>9} of {steps} steps equal, field by field"),
+        Err(failure) => println!("{name:<24} {failure}"),
+    }
+    ended.is_ok()
 }
 
 /// The seed, one that no earlier run had unless it is named, and the number of steps.
