@@ -6,6 +6,7 @@ mod ci;
 mod demo;
 mod docs;
 mod failure;
+mod histories;
 mod interop;
 mod mutants;
 mod process;
@@ -32,6 +33,9 @@ cargo xtask <task>
   tidy                 the rules of the house that no compiler checks
   readme [--check]     write each crate's README from its front page, or say which are stale
   interop              run Upstash's own TypeScript and Python clients against the gateway
+  histories [--steps N] [--seed N]
+                       let random histories happen to each store and to the core, 100000 steps each unless told
+                       otherwise, and say how many were answered the same
   bench [net]          print Tollgate beside its peers, as ratios: in memory, or over a network
   mutants [PACKAGE…]   change the code on purpose and demand that a test notices (slow; not part of ci)
   help                 this list
@@ -58,6 +62,7 @@ fn dispatch(args: &[String]) -> Result {
         "ci" => no_arguments(task, rest).and_then(|()| ci::run()),
         "tidy" => no_arguments(task, rest).and_then(|()| tidy::run()),
         "readme" => readme::run(rest),
+        "histories" => histories::run(rest),
         "bench" => bench::run(rest),
         "mutants" => mutants::run(rest),
         "help" | "-h" | "--help" => {

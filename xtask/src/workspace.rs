@@ -26,6 +26,8 @@ pub(crate) struct Dependency {
     pub(crate) name: String,
     /// Only for tests, examples and benches.
     pub(crate) dev: bool,
+    /// Named by a version, and not by a path alone.
+    pub(crate) versioned: bool,
 }
 
 /// The folder that holds the workspace's `Cargo.toml`.
@@ -68,6 +70,7 @@ impl Package {
             Some(Dependency {
                 name: dependency["name"].as_str()?.to_owned(),
                 dev: dependency["kind"] == "dev",
+                versioned: dependency["req"] != "*",
             })
         };
         Some(Self {

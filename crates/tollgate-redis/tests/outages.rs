@@ -1,13 +1,6 @@
 //! Servers that are away, mute, or say no; each within the deadline, each with an error of its own kind.
 
-use std::{
-    net::TcpListener,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{net::TcpListener, time::Duration};
 
 use futures_util::future::join_all;
 use tokio::time::Instant;
@@ -18,9 +11,9 @@ use tollgate_store::{
     StoreError, StoreErrorKind, Take, Target,
 };
 use tollgate_suite::{Setting, differential};
-use tollgate_testbed::{Canned, Proxy, RedisServer};
+use tollgate_testbed::{Canned, Guarded, Proxy, RedisServer, Served, survive_restarts};
 
-use crate::served::Served;
+use crate::served::{served, served_with};
 
 const LIMIT: Limit = Limit::fixed(100, Window::DAY);
 const NOW: Timestamp = Timestamp::from_unix_ms(1_796_040_000_000);
@@ -56,20 +49,20 @@ async fn fails(store: &RedisStore) -> StoreError {
 
 #[tokio::test]
 async fn a_server_that_forgets_its_scripts_is_told_them_again() {
-    let served = Served::start();
+    let served = served();
     for at in (0..100).rev() {
         if at % 10 == 0 {
-            served.server.run(&["SCRIPT", "FLUSH"]);
+            served.redis.run(&["SCRIPT", "FLUSH"]);
         }
         assert_eq!(left(&served.store, "flushed").await, at);
     }
-    served.server.run(&["SCRIPT", "FLUSH"]);
+    served.redis.run(&["SCRIPT", "FLUSH"]);
     let takes: Vec<_> = (0..50).map(|_| take(&served.store, "at once")).collect();
     for taken in join_all(takes).await {
         assert!(taken.expect("it counts").is_admitted());
     }
     assert_eq!(left(&served.store, "at once").await, 49);
-    served.server.run(&["SCRIPT", "FLUSH"]);
+    served.redis.run(&["SCRIPT", "FLUSH"]);
     let parts = "at once".into_parts();
     let target = Target { key: Key::new(Name::new("ask"), &parts), limit: LIMIT };
     served.store.forget(Forget { targets: &[target], now: NOW }).await.expect("it forgets");
@@ -78,9 +71,9 @@ async fn a_server_that_forgets_its_scripts_is_told_them_again() {
 
 #[tokio::test]
 async fn a_thousand_takes_at_once_admit_the_quota() {
-    let served = Served::start();
+    let served = served();
     // Time enough for a thousand of them on a busy machine.
-    let patient = |_| RedisStore::builder(&served.server.url()).deadline(Duration::from_secs(20)).build();
+    let patient = |_| RedisStore::builder(&served.redis.url()).deadline(Duration::from_secs(20)).build();
     let others: Vec<_> = (0..4).map(|at| patient(at).expect("this is a URL")).collect();
     let takes = (0..1_000).map(|at| take(&others[at % others.len()], "one"));
     let admitted =
@@ -90,8 +83,8 @@ async fn a_thousand_takes_at_once_admit_the_quota() {
 
 #[tokio::test]
 async fn clones_share_one_connection() {
-    let served = Served::start();
-    let proxy = Proxy::start(served.server.address());
+    let served = served();
+    let proxy = Proxy::start(served.redis.address());
     let store = store(&format!("redis://{}", proxy.address()));
     let clones: Vec<_> = (0..20).map(|_| store.clone()).collect();
     join_all(clones.iter().map(|store| take(store, "one"))).await;
@@ -114,16 +107,16 @@ async fn a_port_where_nobody_listens_is_unreachable_at_once() {
 
 #[tokio::test]
 async fn a_mute_server_is_given_up_at_the_deadline() {
-    let served = Served::with(|builder| builder.deadline(DEADLINE));
+    let served = served_with(|builder| builder.deadline(DEADLINE));
     assert_eq!(left(&served.store, "one").await, 99);
-    served.server.pause();
+    served.redis.pause();
     let start = Instant::now();
     let errors = join_all((0..50).map(|_| fails(&served.store))).await;
     assert!(errors.iter().all(|error| error.kind() == StoreErrorKind::Timeout));
     // The connection is not trusted any more, and a new one does not help.
     assert_eq!(fails(&served.store).await.kind(), StoreErrorKind::Timeout);
     assert!(start.elapsed() >= 2 * DEADLINE, "it was given all the time it has");
-    served.server.resume();
+    served.redis.resume();
     // What was sent meanwhile may be counted now, and everything goes on.
     assert!(left(&served.store, "one").await <= 98);
     assert_eq!(left(&served.store, "two").await, 99);
@@ -142,13 +135,13 @@ async fn a_server_that_accepts_and_never_answers_is_given_up_at_the_deadline() {
 
 #[tokio::test]
 async fn a_server_that_is_killed_is_back_with_its_restart() {
-    let mut served = Served::with(|builder| builder.deadline(DEADLINE));
+    let mut served = served_with(|builder| builder.deadline(DEADLINE));
     assert_eq!(left(&served.store, "one").await, 99);
-    served.server.kill();
+    served.redis.kill();
     for _ in 0..5 {
         assert_eq!(fails(&served.store).await.kind(), StoreErrorKind::Unreachable);
     }
-    served.server.restart();
+    served.redis.restart();
     let start = Instant::now();
     while take(&served.store, "one").await.is_err() {
         assert!(start.elapsed() < Duration::from_millis(500), "it stays away");
@@ -157,70 +150,20 @@ async fn a_server_that_is_killed_is_back_with_its_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn under_load_a_kill_and_a_restart_cost_errors_and_nothing_else() {
-    let mut served = Served::with(|builder| builder.deadline(DEADLINE));
-    let stop = Arc::new(AtomicBool::new(false));
-    let takers: Vec<_> = (0..64)
-        .map(|_| {
-            let (store, stop) = (served.store.clone(), Arc::clone(&stop));
-            tokio::spawn(async move {
-                let (mut counted, mut failed) = (0_u32, 0_u32);
-                while !stop.load(Ordering::Relaxed) {
-                    let start = Instant::now();
-                    match take(&store, "many").await {
-                        Ok(_) => counted += 1,
-                        Err(error) => {
-                            failed += 1;
-                            let kind = error.kind();
-                            assert!(
-                                matches!(
-                                    kind,
-                                    StoreErrorKind::Unreachable
-                                        | StoreErrorKind::Timeout
-                                        | StoreErrorKind::Busy
-                                ),
-                                "{error:?}"
-                            );
-                            tokio::task::yield_now().await;
-                        }
-                    }
-                    assert!(start.elapsed() < DEADLINE + MARGIN);
-                }
-                (counted, failed)
-            })
-        })
-        .collect();
-    for _ in 0..3 {
-        wait_until(async || take(&served.store, "probe").await.is_ok()).await;
-        served.server.kill();
-        wait_until(async || take(&served.store, "probe").await.is_err()).await;
-        served.server.restart();
-    }
-    wait_until(async || take(&served.store, "probe").await.is_ok()).await;
-    stop.store(true, Ordering::Relaxed);
-    let (mut counted, mut failed) = (0, 0);
-    for taker in takers {
-        let (more, less) = taker.await.expect("no taker panics");
-        (counted, failed) = (counted + more, failed + less);
-    }
-    assert!(counted > 0 && failed > 0, "{counted} counted, {failed} failed");
-}
-
-/// Asks again and again, for no longer than a server may stay away.
-async fn wait_until(holds: impl AsyncFn() -> bool) {
-    let start = Instant::now();
-    while !holds().await {
-        assert!(start.elapsed() < Duration::from_secs(5), "nothing changes");
-        tokio::task::yield_now().await;
+async fn under_load_a_kill_and_a_restart_cost_outage_decisions_and_nothing_else() {
+    for resends in [0, 2] {
+        let Served { store, mut redis, .. } =
+            served_with(|builder| builder.deadline(Duration::from_secs(1)).resends(resends));
+        survive_restarts(store, &mut redis, Duration::from_secs(1), &[]).await;
     }
 }
 
 #[tokio::test]
 async fn a_connection_that_is_closed_while_idle_costs_nobody_an_error() {
-    let served = Served::with(|builder| builder.deadline(DEADLINE));
+    let served = served_with(|builder| builder.deadline(DEADLINE));
     for at in (0..20).rev() {
         assert_eq!(left(&served.store, "idle").await, 80 + at);
-        served.server.run(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
+        served.redis.run(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
         // Until the news is here: what tells it runs on this task's thread.
         for _ in 0..200 {
             tokio::task::yield_now().await;
@@ -230,8 +173,8 @@ async fn a_connection_that_is_closed_while_idle_costs_nobody_an_error() {
 
 #[tokio::test]
 async fn a_lost_answer_is_an_error_unless_it_may_be_asked_for_again() {
-    let served = Served::start();
-    let proxy = Proxy::start(served.server.address());
+    let served = served();
+    let proxy = Proxy::start(served.redis.address());
     let url = format!("redis://{}", proxy.address());
     let once = store(&url);
     assert_eq!(left(&once, "once").await, 99);
@@ -255,8 +198,8 @@ async fn a_lost_answer_is_an_error_unless_it_may_be_asked_for_again() {
 
 #[tokio::test]
 async fn settling_and_forgetting_survive_a_lost_answer() {
-    let served = Served::start();
-    let proxy = Proxy::start(served.server.address());
+    let served = served();
+    let proxy = Proxy::start(served.redis.address());
     let store = store(&format!("redis://{}", proxy.address()));
     let parts = "one".into_parts();
     let key = Key::new(Name::new("ask"), &parts);
@@ -271,33 +214,61 @@ async fn settling_and_forgetting_survive_a_lost_answer() {
     assert_eq!(left(&store, "one").await, 99);
 }
 
+/// A server that says this, and the kind of error that comes of it.
+fn canned() -> Vec<(&'static str, Canned, StoreErrorKind)> {
+    use StoreErrorKind::{Busy, Disagree, Garbage, Reject, Timeout, Unreachable};
+    let says = |name, answer: &'static [u8], kind| (name, Canned::answering(answer), kind);
+    let closes = |name, answer: &'static [u8]| (name, Canned::closing_after(answer), Unreachable);
+    let resets = |name, answer: &'static [u8]| (name, Canned::resetting_after(answer), Unreachable);
+    vec![
+        // The connection.
+        says("mute", b"", Timeout),
+        says("half an answer", b"$100\r\n1 - 0 0", Timeout),
+        closes("closed unanswered", b""),
+        closes("closed in mid-answer", b"$100\r\n1 - 0 0"),
+        resets("reset unanswered", b""),
+        resets("reset in mid-answer", b"$100\r\n1 - 0 0"),
+        // Another protocol.
+        says("500", b"HTTP/1.1 500 Internal Server Error\r\n\r\n", Garbage),
+        says("502 with HTML", b"HTTP/1.1 502 Bad Gateway\r\n\r\n<html>", Garbage),
+        says("TLS", b"\x15\x03\x01\x00\x02\x02", Garbage),
+        says("JSON that is cut off", b"{\"result\":", Garbage),
+        // No answer of a script.
+        says("OK", b"+OK\r\n", Garbage),
+        says("a number", b":1\r\n", Garbage),
+        says("nothing", b"$-1\r\n", Garbage),
+        says("an array", b"*2\r\n:1\r\n$1\r\na\r\n", Garbage),
+        says("no text", b"$3\r\n\xFF\xFE\xFD\r\n", Garbage),
+        says("another state", b"$9\r\n1 - 0 0 x\r\n", Garbage),
+        says("another verdict", b"$7\r\n1 - 0 0\r\n", Disagree),
+        // The server's own words.
+        says("READONLY", b"-READONLY You can't write against a read only replica.\r\n", Busy),
+        says("LOADING", b"-LOADING Redis is loading the dataset in memory\r\n", Busy),
+        says("MASTERDOWN", b"-MASTERDOWN Link with MASTER is down\r\n", Busy),
+        says("OOM", b"-OOM command not allowed when used memory > 'maxmemory'.\r\n", Busy),
+        says("MISCONF", b"-MISCONF Redis is configured to save RDB snapshots\r\n", Busy),
+        says("connections", b"-ERR max number of clients reached\r\n", Busy),
+        says("NOSCRIPT, always", b"-NOSCRIPT No matching script.\r\n", Busy),
+        says("NOPERM", b"-NOPERM this user has no permissions to run the 'evalsha' command\r\n", Reject),
+        says("WRONGTYPE", b"-WRONGTYPE Operation against a key\r\n", Reject),
+        says("a quota of the service", b"-ERR max daily request limit exceeded. Limit: 10000\r\n", Reject),
+        says("anything else", b"-ERR something of ours\r\n", Reject),
+    ]
+}
+
 #[tokio::test]
-async fn what_is_no_redis_is_an_error_of_its_own_kind() {
-    use StoreErrorKind::{Garbage, Reject, Timeout, Unreachable};
-    for (answer, kind) in [
-        (&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], Garbage),
-        (b"\x15\x03\x01\x00\x02\x02", Garbage),
-        (b"+OK\r\n", Garbage),
-        (b":1\r\n", Garbage),
-        (b"$-1\r\n", Garbage),
-        (b"*2\r\n:1\r\n$1\r\na\r\n", Garbage),
-        (b"$3\r\n\xFF\xFE\xFD\r\n", Garbage),
-        (b"$9\r\n1 - 0 0 x\r\n", Garbage),
-        (b"$7\r\n1 - 0 0\r\n", StoreErrorKind::Disagree),
-        (b"-ERR something of ours\r\n", Reject),
-        (b"-WRONGTYPE Operation against a key\r\n", Reject),
-        (b"-NOSCRIPT and again\r\n", StoreErrorKind::Busy),
-        (b"$100\r\n1 - 0 0", Timeout),
-    ] {
-        let store = store(&format!("redis://{}", Canned::answering(answer).address()));
+async fn each_fault_has_its_error_and_its_outcomes_within_the_deadline() {
+    for (name, canned, kind) in canned() {
+        let store = store(&format!("redis://{}", canned.address()));
         let error = fails(&store).await;
-        assert_eq!(error.kind(), kind, "{}: {error}", answer.escape_ascii());
+        assert_eq!(error.kind(), kind, "{name}: {error:?}");
+        Guarded::new(store, DEADLINE).demand_outage(kind, name).await;
     }
-    for answer in [&b""[..], b"$100\r\n1 - 0 0"] {
-        let store = store(&format!("redis://{}", Canned::closing_after(answer).address()));
-        let error = fails(&store).await;
-        assert_eq!(error.kind(), Unreachable, "{}: {error:?}", answer.escape_ascii());
-    }
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("it is bound");
+    drop(listener);
+    let refused = Guarded::new(store(&format!("redis://{address}")), DEADLINE);
+    refused.demand_outage(StoreErrorKind::Unreachable, "refused").await;
 }
 
 #[tokio::test]
@@ -328,6 +299,7 @@ async fn a_server_that_says_no_is_an_error_of_its_own_kind() {
     ] {
         server.run(cause);
         let error = take(&store, "no").await.expect_err("it cannot count");
+        Guarded::new(store.clone(), DEADLINE).demand_outage(kind, says).await;
         server.run(cure);
         assert_eq!(error.kind(), kind, "{error}");
         assert!(error.to_string().contains(says), "{error}");
@@ -396,7 +368,7 @@ fn an_attempt_to_connect_that_ends_with_its_runtime_is_begun_again() {
 
 #[test]
 fn a_store_outlives_the_runtime_it_was_first_used_on() {
-    let served = Served::start();
+    let served = served();
     for at in (90..100).rev() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         assert_eq!(runtime.block_on(left(&served.store, "one")), at);

@@ -1,13 +1,13 @@
 //! The one suite, on a store that sends once and on one that may send again.
 
 mod sending_once {
-    use crate::served::Served;
+    use crate::served::served;
 
-    tollgate_suite::certify! { #[tokio::test] Served::start() }
+    tollgate_suite::certify! { #[tokio::test] served() }
 }
 
 mod sending_again {
-    use crate::served::Served;
+    use crate::served::served_with;
 
-    tollgate_suite::certify! { #[tokio::test] Served::with(|builder| builder.resends(2)) }
+    tollgate_suite::certify! { #[tokio::test] served_with(|builder| builder.resends(2)) }
 }

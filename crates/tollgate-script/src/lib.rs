@@ -63,7 +63,7 @@
 //! | a counter below 0: more was given back than spent | 0 |
 //! | a counter above the quota: refused requests were counted | what it says |
 //! | a fraction of a token | rounded down |
-//! | a hash with one of the two fields, or with others, such as those of Upstash's limiter for Python | an error, and nothing is written |
+//! | a hash with one of the two fields, with others instead, or with `refilled_at`, which Upstash's limiter for Python writes | an error, and nothing is written |
 
 mod call;
 mod dialect;

@@ -59,10 +59,11 @@ const STRANGERS: [&[&str]; 7] = [
 ];
 
 /// What is no bucket, though it is a hash.
-const ODD_BUCKETS: [&[&str]; 8] = [
+const ODD_BUCKETS: [&[&str]; 9] = [
     &["HSET", "KEY", "tokens", "5"],
     &["HSET", "KEY", "refilledAt", "5"],
     &["HSET", "KEY", "refilled_at", "5", "tokens", "5"],
+    &["HSET", "KEY", "refilledAt", "5", "refilled_at", "5", "tokens", "5"],
     &["HSET", "KEY", "refilledAt", "", "tokens", "5"],
     &["HSET", "KEY", "refilledAt", "-5", "tokens", "5"],
     &["HSET", "KEY", "refilledAt", "5", "tokens", "many"],

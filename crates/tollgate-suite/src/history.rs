@@ -51,6 +51,8 @@ pub(crate) struct History {
     rng: Rng,
     parts: Vec<[Part<'static>; 5]>,
     limits: Vec<Limit>,
+    /// The limits each key was used with since it was last forgotten: one of them wrote what is kept of it.
+    used: Vec<Vec<Limit>>,
     /// The newest time of all: it never steps back, though a step may name an older one.
     newest: Timestamp,
     settlements: u64,
@@ -92,7 +94,7 @@ impl History {
             let (run, seed) = (Part::Number(setting.run), Part::Number(seed));
             [run, Part::Text("history"), seed, Part::Number(kind), Part::Text(label)]
         };
-        let (parts, limits) = LABELS
+        let (parts, limits): (Vec<_>, Vec<_>) = LABELS
             .iter()
             .flat_map(|label| KINDS.iter().zip(0..).map(move |(limit, kind)| (key_of(kind, *label), *limit)))
             .unzip();
@@ -100,6 +102,7 @@ impl History {
             setting: *setting,
             seed,
             rng: Rng::with_seed(seed),
+            used: vec![Vec::new(); limits.len()],
             parts,
             limits,
             newest: setting.start(Window::DAY),
@@ -177,12 +180,38 @@ impl History {
     /// What happens next. `model` says what is known so far.
     pub(crate) fn next(&mut self, model: &Reference) -> Step {
         self.advance();
+        if let Some(step) = self.forget_lapsed(model) {
+            return step;
+        }
         match self.rng.u8(..100) {
             0..3 => self.misuse(),
             3..6 => self.behind(model),
             6..20 => self.settle(model),
             20..25 => self.forget(model),
             _ => self.take(model),
+        }
+    }
+
+    /// Forgets a key of which it is not owed what it says.
+    fn forget_lapsed(&mut self, model: &Reference) -> Option<Step> {
+        let lapsed = (0..self.limits.len()).find(|key| self.is_lapsed(model, *key, self.limits[*key]))?;
+        self.used[lapsed].clear();
+        Some(Step::Forget { targets: vec![(lapsed, self.limits[lapsed])], now: self.newest })
+    }
+
+    /// Whether what a key says for this limit hangs on an idle state: it says something, and nothing for a limit of another quota
+    /// that may have written it, so a store may have dropped it. A bucket of 13 that is full is none, but of 36 it lacks 23.
+    fn is_lapsed(&self, model: &Reference, key: usize, limit: Limit) -> bool {
+        model.state(&self.key(key)).is_some_and(|state| {
+            let is_idle = |limit: &Limit| limit.idle_at(&state) <= self.newest;
+            !is_idle(&limit) && self.used[key].iter().any(is_idle)
+        })
+    }
+
+    /// Remembers what limit a key is used with.
+    fn note_use(&mut self, key: usize, limit: Limit) {
+        if !self.used[key].contains(&limit) {
+            self.used[key].push(limit);
         }
     }
 
@@ -224,7 +253,10 @@ impl History {
                 1 => Units::MAX,
                 _ => Units::saturating(self.rng.u64(1..40)),
             };
-            self.limits[key] = self.limits[key].with_quota(quota);
+            let limit = self.limits[key].with_quota(quota);
+            if !self.is_lapsed(model, key, limit) {
+                self.limits[key] = limit;
+            }
         }
         let limit = self.limits[key];
         let quota = limit.quota().get();
@@ -242,6 +274,7 @@ impl History {
             14..17 => Charging::Always,
             _ => Charging::Never,
         };
+        self.note_use(key, limit);
         Planned { key, limit, cost: Units::saturating(cost), charging, enforce: self.rng.u8(..7) > 0 }
     }
 
@@ -324,14 +357,16 @@ impl History {
 
     fn settle(&mut self, model: &Reference) -> Step {
         if self.rng.bool()
-            && let Some(settlement) = self.again()
+            && let Some(settlement) = self.again(model)
         {
             return Step::Settle(settlement);
         }
         let mut corrections: Vec<(Made, i64)> = Vec::new();
         for _ in 0..self.rng.usize(1..=4) {
             let Some(made) = self.correctable() else { continue };
-            if corrections.iter().all(|(earlier, _)| earlier.key != made.key) {
+            if corrections.iter().all(|(earlier, _)| earlier.key != made.key)
+                && !self.is_lapsed(model, made.key, made.limit)
+            {
                 let cost = i64::try_from(made.cost.get()).unwrap_or(i64::MAX);
                 let delta = match self.rng.u8(..12) {
                     0..4 => -cost,
@@ -341,6 +376,7 @@ impl History {
                     10 => [i64::MIN, i64::MAX, -1, 1][self.rng.usize(..4)],
                     _ => 0,
                 };
+                self.note_use(made.key, made.limit);
                 corrections.push((made, delta));
             }
         }
@@ -367,11 +403,13 @@ impl History {
     }
 
     /// A settlement that was sent before, while what it corrects can still count.
-    fn again(&mut self) -> Option<Settlement> {
+    fn again(&mut self, model: &Reference) -> Option<Settlement> {
         let settlement = self.settled.get(self.rng.usize(..SENT_LATELY))?;
         let shortest = settlement.corrections.iter().map(|(made, _)| made.limit.period().duration()).min()?;
         let now = self.newest;
-        (now.since(settlement.now) < shortest).then(|| Settlement { now, ..settlement.clone() })
+        let mut corrected = settlement.corrections.iter().map(|(made, _)| made);
+        let is_owed = corrected.all(|made| !self.is_lapsed(model, made.key, made.limit));
+        (is_owed && now.since(settlement.now) < shortest).then(|| Settlement { now, ..settlement.clone() })
     }
 
     fn forget(&mut self, model: &Reference) -> Step {

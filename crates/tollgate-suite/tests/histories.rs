@@ -2,11 +2,11 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use async_trait::async_trait;
-use tollgate_core::{Charging, Limit, Timestamp, Units};
+use tollgate_core::{Charging, Limit, State, Timestamp, Units};
 use tollgate_store::{Decisions, Forget, Settle, SettleId, Store, StoreError, StoreErrorKind, Take};
 use tollgate_suite::{Reference, SEEDS, STEPS, Setting, differential};
 
@@ -204,4 +204,77 @@ async fn a_failure_names_the_seed_the_step_and_the_field() {
     );
     assert!(failure.detail().contains("decided_at of the whole take: the store says"), "{failure}");
     assert_eq!(failure.to_string(), format!("{failure:?}"));
+}
+
+/// A store that drops what is idle for the limit it was last written with, half a second later, as a server does whose keys expire.
+#[derive(Debug, Default)]
+struct Dropping(Mutex<Dropped>);
+
+#[derive(Debug, Default)]
+struct Dropped {
+    kept: BTreeMap<Box<[u8]>, (State, Limit)>,
+    settled: BTreeSet<SettleId>,
+    newest: Timestamp,
+}
+
+impl Dropping {
+    /// What is kept when this time is the newest one.
+    fn kept(&self, now: Timestamp) -> MutexGuard<'_, Dropped> {
+        let mut dropped = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        dropped.newest = dropped.newest.max(now);
+        let newest = dropped.newest;
+        dropped.kept.retain(|_, (state, limit)| limit.idle_at(state).saturating_add_ms(500) > newest);
+        dropped
+    }
+}
+
+#[async_trait]
+impl Store for Dropping {
+    fn take_now(&self, _: &Take<'_>) -> Option<Result<Decisions, StoreError>> {
+        None
+    }
+
+    async fn take(&self, take: Take<'_>) -> Result<Decisions, StoreError> {
+        let kept = &mut self.kept(take.now).kept;
+        let keys: Vec<_> = take.charges.iter().map(|charge| charge.key.to_bytes()).collect();
+        let found: Vec<_> = keys.iter().map(|key| kept.get(key).map(|(state, _)| *state)).collect();
+        Decisions::decide(&take, found, |at, state| {
+            if let Some(state) = state {
+                kept.insert(keys[at].clone(), (state, take.charges[at].limit));
+            }
+        })
+    }
+
+    async fn settle(&self, settle: Settle<'_>) -> Result<(), StoreError> {
+        settle.check()?;
+        let dropped = &mut *self.kept(settle.now);
+        if dropped.settled.insert(settle.id) {
+            for correction in settle.corrections {
+                let limit = correction.limit;
+                if let Some(kept) = dropped.kept.get_mut(&correction.key.to_bytes())
+                    && let Some(state) =
+                        limit.settle(Some(kept.0), correction.stamp, correction.delta, settle.now)
+                {
+                    *kept = (state, limit);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn forget(&self, forget: Forget<'_>) -> Result<(), StoreError> {
+        forget.check()?;
+        let mut dropped = self.kept(forget.now);
+        for target in forget.targets {
+            dropped.kept.remove(&target.key.to_bytes());
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_history_hangs_on_nothing_that_is_idle() {
+    for seed in SEEDS {
+        differential(&Dropping::default(), &Setting::default(), seed, 5_000).await.unwrap();
+    }
 }

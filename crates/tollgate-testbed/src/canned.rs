@@ -4,7 +4,10 @@ use std::{
     io::{Read as _, Write as _},
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
     thread,
+    time::Duration,
 };
+
+use socket2::SockRef;
 
 /// A server that gives one answer to all that arrives, on every connection.
 ///
@@ -21,7 +24,7 @@ impl Canned {
     /// If there is no free port.
     #[must_use]
     pub fn answering(answer: &'static [u8]) -> Self {
-        Self::start(answer, false)
+        Self::start(answer, After::Listen)
     }
 
     /// Answers once with these bytes, and closes the connection.
@@ -30,15 +33,24 @@ impl Canned {
     /// If there is no free port.
     #[must_use]
     pub fn closing_after(answer: &'static [u8]) -> Self {
-        Self::start(answer, true)
+        Self::start(answer, After::Close)
     }
 
-    fn start(answer: &'static [u8], closes: bool) -> Self {
+    /// Answers once with these bytes, and resets the connection.
+    ///
+    /// # Panics
+    /// If there is no free port.
+    #[must_use]
+    pub fn resetting_after(answer: &'static [u8]) -> Self {
+        Self::start(answer, After::Reset)
+    }
+
+    fn start(answer: &'static [u8], after: After) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a test needs a free port");
         let address = listener.local_addr().expect("a bound port is known");
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                thread::spawn(move || talk(stream, answer, closes));
+                thread::spawn(move || talk(stream, answer, after));
             }
         });
         Self { address }
@@ -51,11 +63,23 @@ impl Canned {
     }
 }
 
-fn talk(mut stream: TcpStream, answer: &[u8], closes: bool) {
+/// What is done once something was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum After {
+    Listen,
+    Close,
+    Reset,
+}
+
+fn talk(mut stream: TcpStream, answer: &[u8], after: After) {
     let mut asked = [0; 16 * 1024];
     while stream.read(&mut asked).is_ok_and(|read| read > 0) {
-        if stream.write_all(answer).is_err() || closes {
-            return;
+        if stream.write_all(answer).is_err() || after != After::Listen {
+            break;
         }
+    }
+    if after == After::Reset {
+        // Closed at once then, with what was not read or not sent yet thrown away.
+        let _ = SockRef::from(&stream).set_linger(Some(Duration::ZERO));
     }
 }

@@ -21,6 +21,17 @@ pub struct RedisServer {
     folder: TempDir,
 }
 
+/// A key, its value as the server dumps it, and when it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The key.
+    pub key: String,
+    /// The value, in the server's own form.
+    pub value: Vec<u8>,
+    /// By the server's clock; −1 if never.
+    pub expires_at_ms: i64,
+}
+
 /// How often and how long to wait for a server that is starting: 10 s in all.
 const TRIES: u32 = 2_000;
 const PAUSE: Duration = Duration::from_millis(5);
@@ -127,6 +138,22 @@ impl RedisServer {
         keys
     }
 
+    /// Everything it holds, in the order of the keys.
+    ///
+    /// # Panics
+    /// As [`RedisServer::run`].
+    #[must_use]
+    pub fn contents(&self) -> Vec<Entry> {
+        let all = "local found = {} for at, key in ipairs(redis.call('KEYS', '*')) do \
+                   found[at] = {key, redis.call('DUMP', key), redis.call('PEXPIRETIME', key)} end return found";
+        let found: Vec<(String, Vec<u8>, i64)> =
+            redis::from_redis_value(self.run(&["EVAL", all, "0"])).expect("keys are text here");
+        let entry = |(key, value, expires_at_ms)| Entry { key, value, expires_at_ms };
+        let mut entries: Vec<_> = found.into_iter().map(entry).collect();
+        entries.sort_by(|one, other| one.key.cmp(&other.key));
+        entries
+    }
+
     /// Ends it at once, as `kill -9` does.
     ///
     /// # Panics
@@ -167,7 +194,6 @@ impl RedisServer {
         assert!(sent.success(), "kill {signal} {pid} failed");
     }
 
-    /// Whether it answers in the end: not if it has ended instead.
     /// Whether this server is at the other end, and not another that took the port first.
     fn is_at(&self, connection: &mut Connection) -> bool {
         let info: RedisResult<String> = redis::cmd("INFO").arg("server").query(connection);
@@ -177,6 +203,7 @@ impl RedisServer {
         }
     }
 
+    /// Whether it answers in the end: not if it has ended instead.
     fn answers(&mut self) -> bool {
         let client = Client::open(self.url()).expect("this is a URL");
         for _ in 0..TRIES {

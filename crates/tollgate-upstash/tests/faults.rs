@@ -2,17 +2,16 @@
 
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, time::Instant};
 use tollgate_store::StoreErrorKind::{self, Busy, Garbage, Reject, Timeout, Unreachable};
+use tollgate_testbed::{Guarded, SLACK};
 use tollgate_upstash::{Credentials, UpstashStore};
 
 use crate::support::{Act, Server, TOKEN, chain, forget};
 
 const DEADLINE: Duration = Duration::from_millis(600);
-
-/// What a busy machine may add.
-const SLACK: Duration = Duration::from_secs(3);
 
 /// What is done, what comes of it, how many requests that takes, and what the error says.
 type Row = (&'static str, Act, StoreErrorKind, usize, &'static str);
@@ -109,20 +108,24 @@ fn rows() -> Vec<Row> {
 }
 
 #[tokio::test]
-async fn each_fault_has_its_error_within_the_deadline() {
-    for batching in [true, false] {
-        for (name, act, kind, requests, words) in rows() {
-            let server = Server::start(move |_| act.clone()).await;
-            let store = server.builder().deadline(DEADLINE).batching(batching).build().unwrap();
-            let start = Instant::now();
-            let error = forget(&store, "a").await.expect_err(name);
-            let text = chain(&error);
-            assert_eq!(error.kind(), kind, "{name}: {text}");
-            assert!(text.contains(words), "{name}: {text}");
-            assert!(start.elapsed() < DEADLINE + SLACK, "{name} took {:?}", start.elapsed());
-            assert_eq!(server.seen().len(), requests, "{name}, batching: {batching}");
-        }
-    }
+async fn each_fault_has_its_error_and_its_outcomes_within_the_deadline() {
+    let ways =
+        [true, false].into_iter().flat_map(|batching| rows().into_iter().map(move |row| (row, batching)));
+    // At once, since most of them are a wait.
+    join_all(ways.map(|(row, batching)| meet(row, batching))).await;
+}
+
+async fn meet((name, act, kind, requests, words): Row, batching: bool) {
+    let server = Server::start(move |_| act.clone()).await;
+    let store = server.builder().deadline(DEADLINE).batching(batching).build().unwrap();
+    let start = Instant::now();
+    let error = forget(&store, "a").await.expect_err(name);
+    let text = chain(&error);
+    assert_eq!(error.kind(), kind, "{name}: {text}");
+    assert!(text.contains(words), "{name}: {text}");
+    assert!(start.elapsed() < DEADLINE + SLACK, "{name} took {:?}", start.elapsed());
+    assert_eq!(server.seen().len(), requests, "{name}, batching: {batching}");
+    Guarded::new(store, DEADLINE).demand_outage(kind, name).await;
 }
 
 /// The same faults within one answer of several, or of the whole request, when calls share it.
@@ -156,5 +159,6 @@ async fn a_refused_connection_is_an_outage() {
         assert_eq!(error.kind(), Unreachable);
         assert!(chain(&error).contains("refused"), "{}", chain(&error));
         assert!(start.elapsed() < UpstashStore::DEADLINE + SLACK, "it took {:?}", start.elapsed());
+        Guarded::new(store, UpstashStore::DEADLINE).demand_outage(Unreachable, "refused").await;
     }
 }

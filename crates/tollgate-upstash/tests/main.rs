@@ -8,6 +8,7 @@ mod encryption;
 mod faults;
 mod histories;
 mod leaks;
+mod lifetimes;
 mod outages;
 mod requests;
 mod retries;

@@ -10,14 +10,17 @@ use tollgate_store::{
     StoreErrorKind::{self, Busy, Reject, Timeout, Unreachable},
     Take,
 };
-use tollgate_testbed::Proxy;
+use tollgate_testbed::{Guarded, Proxy, READ_ONLY_TOKEN, survive_restarts};
 use tollgate_upstash::{Credentials, UpstashStore};
 
-use crate::support::{LIMIT, NOW, READ_ONLY, Served, TOKEN, chain, forget, take};
+use crate::support::{LIMIT, NOW, Served, TOKEN, chain, forget, served, take};
+
+/// What a store has that is served here.
+const TIME: Duration = Duration::from_secs(30);
 
 /// A store behind a proxy that can lose answers.
 fn lossy(served: &Served, batching: bool) -> (Proxy, UpstashStore) {
-    let proxy = Proxy::start(served.address);
+    let proxy = Proxy::start(served.gateway.address());
     let credentials = Credentials::new(&format!("http://{}", proxy.address()), TOKEN).unwrap();
     let store = UpstashStore::builder(credentials).batching(batching).build().unwrap();
     (proxy, store)
@@ -26,7 +29,7 @@ fn lossy(served: &Served, batching: bool) -> (Proxy, UpstashStore) {
 #[tokio::test]
 async fn an_answer_that_is_lost_is_counted_once() {
     for batching in [true, false] {
-        let served = Served::start(|builder| builder).await;
+        let served = served(|builder| builder);
         let (proxy, store) = lossy(&served, batching);
         let _ = take(&store, "warm").await.unwrap();
         // With each answer a connection is lost.
@@ -46,7 +49,7 @@ async fn an_answer_that_is_lost_is_counted_once() {
 /// A refusal that is lost is asked for again, and takes no part of what has become free since.
 #[tokio::test]
 async fn a_refusal_that_is_lost_counts_nothing() {
-    let served = Served::start(|builder| builder).await;
+    let served = served(|builder| builder);
     let (proxy, store) = lossy(&served, true);
     for _ in 0..15 {
         let _ = take(&store, "a").await.unwrap();
@@ -59,7 +62,7 @@ async fn a_refusal_that_is_lost_counts_nothing() {
 
 #[tokio::test]
 async fn answers_that_are_lost_together_are_counted_once_each() {
-    let served = Served::start(|builder| builder).await;
+    let served = served(|builder| builder);
     let (proxy, store) = lossy(&served, true);
     let _ = take(&store, "warm").await.unwrap();
     proxy.lose(1);
@@ -74,7 +77,7 @@ async fn answers_that_are_lost_together_are_counted_once_each() {
 
 #[tokio::test]
 async fn a_settlement_that_is_lost_is_applied_once() {
-    let served = Served::start(|builder| builder).await;
+    let served = served(|builder| builder);
     let (proxy, store) = lossy(&served, true);
     let parts = [Part::Text("a")];
     let key = Key::new(Name::new("ask"), &parts);
@@ -90,7 +93,7 @@ async fn a_settlement_that_is_lost_is_applied_once() {
 #[tokio::test]
 async fn a_server_that_forgets_its_scripts_stops_nobody() {
     for batching in [true, false] {
-        let served = Served::start(|builder| builder.batching(batching)).await;
+        let served = served(|builder| builder.batching(batching));
         let parts: Vec<String> = (0..40).map(|number| format!("visitor {number}")).collect();
         for round in 0..5 {
             served.redis.run(&["SCRIPT", "FLUSH"]);
@@ -102,31 +105,19 @@ async fn a_server_that_forgets_its_scripts_stops_nobody() {
     }
 }
 
-#[tokio::test]
-async fn a_redis_that_is_gone_is_an_outage_until_it_is_back() {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn under_load_a_kill_and_a_restart_cost_outage_decisions_and_nothing_else() {
+    const DEADLINE: Duration = Duration::from_secs(1);
     for batching in [true, false] {
-        let mut served =
-            Served::start(|builder| builder.batching(batching).deadline(Duration::from_secs(1))).await;
-        let _ = take(&served, "a").await.unwrap();
-        served.redis.kill();
-        let start = Instant::now();
-        let answers = join_all((0..20).map(|_| take(&served, "a"))).await;
-        for answer in answers {
-            let error = answer.unwrap_err();
-            assert!(error.is_transient(), "{}", chain(&error));
-        }
-        assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
-        served.redis.restart();
-        let start = Instant::now();
-        while take(&served, "a").await.is_err() {
-            assert!(start.elapsed() < Duration::from_secs(5), "it does not recover");
-        }
+        let mut served = served(|builder| builder.batching(batching).deadline(DEADLINE));
+        let store = served.store.clone();
+        survive_restarts(store, &mut served.redis, DEADLINE, &[served.gateway.log()]).await;
     }
 }
 
 #[tokio::test]
 async fn a_redis_that_is_mute_is_given_up_at_the_deadline() {
-    let served = Served::start(|builder| builder.deadline(Duration::from_millis(300))).await;
+    let served = served(|builder| builder.deadline(Duration::from_millis(300)));
     let _ = take(&served, "a").await.unwrap();
     served.redis.pause();
     let start = Instant::now();
@@ -155,7 +146,7 @@ async fn what_redis_refuses_is_an_error_of_its_own() {
     ];
     for (name, commands, kind, words) in set_ups {
         for batching in [true, false] {
-            let served = Served::start(|builder| builder.batching(batching)).await;
+            let served = served(|builder| builder.batching(batching));
             for command in commands {
                 served.redis.run(command);
             }
@@ -164,22 +155,26 @@ async fn what_redis_refuses_is_an_error_of_its_own() {
                 assert_eq!(error.kind(), kind, "{name}: {}", chain(&error));
                 assert!(error.to_string().contains(words), "{name}: {error}");
             }
+            if name != "WRONGTYPE" {
+                Guarded::new(served.store.clone(), TIME).demand_outage(kind, name).await;
+            }
         }
     }
 }
 
 #[tokio::test]
 async fn a_token_that_cannot_count_is_named() {
-    let served = Served::start(|builder| builder).await;
-    for (token, words) in [(READ_ONLY, "read-only token"), ("unknown", "token")] {
+    let served = served(|builder| builder);
+    for (token, words) in [(READ_ONLY_TOKEN, "read-only token"), ("unknown", "token")] {
         for batching in [true, false] {
-            let credentials = Credentials::new(&format!("http://{}", served.address), token).unwrap();
+            let credentials = Credentials::new(&served.gateway.url(), token).unwrap();
             let store = UpstashStore::builder(credentials).batching(batching).build().unwrap();
             for answer in join_all(["a", "b"].map(|part| take(&store, part))).await {
                 let error = answer.unwrap_err();
                 assert_eq!(error.kind(), Reject, "{}", chain(&error));
                 assert!(error.to_string().contains(words), "{error}");
             }
+            Guarded::new(store, UpstashStore::DEADLINE).demand_outage(Reject, words).await;
         }
     }
 }

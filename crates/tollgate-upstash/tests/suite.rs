@@ -1,13 +1,13 @@
 //! The one suite, through a gateway on a real Redis.
 
 mod in_batches {
-    use crate::support::Served;
+    use crate::support::served;
 
-    tollgate_suite::certify! { #[tokio::test] Served::start(|builder| builder).await }
+    tollgate_suite::certify! { #[tokio::test] served(|builder| builder) }
 }
 
 mod one_by_one {
-    use crate::support::Served;
+    use crate::support::served;
 
-    tollgate_suite::certify! { #[tokio::test] Served::start(|builder| builder.batching(false)).await }
+    tollgate_suite::certify! { #[tokio::test] served(|builder| builder.batching(false)) }
 }

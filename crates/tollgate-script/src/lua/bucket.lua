@@ -6,8 +6,13 @@ local function buckets()
   -- The bucket under a key: refilledAt and tokens as text, or false where there is none. HMGET itself refuses a value of
   -- another type.
   local function read(key)
-    local found = call('HMGET', key, 'refilledAt', 'tokens')
+    local found = call('HMGET', key, 'refilledAt', 'tokens', 'refilled_at')
     local refilled_at, tokens = found[1], found[2]
+    if found[3] then
+      -- A limiter that keeps the time elsewhere has taken this bucket for a new one, and its tokens for its own.
+      wrong = 'TOLLGATE a bucket is shared with a limiter of another layout'
+      return false
+    end
     if not refilled_at and not tokens then
       if call('EXISTS', key) == 1 then
         wrong = 'TOLLGATE a bucket is kept where a hash of other fields is'

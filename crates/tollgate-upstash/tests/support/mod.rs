@@ -10,8 +10,9 @@ use tollgate_core::{Limit, Timestamp, Window};
 use tollgate_store::{Charge, Decisions, Forget, Key, Name, Part, Store, StoreError, Take, Target};
 
 pub(crate) use scripted::{Fate, Scripted};
-pub(crate) use served::{READ_ONLY, Served};
-pub(crate) use server::{Act, Received, Server, TOKEN};
+pub(crate) use served::{Served, served};
+pub(crate) use server::{Act, Received, Server};
+pub(crate) use tollgate_testbed::TOKEN;
 
 pub(crate) const LIMIT: Limit = Limit::fixed(15, Window::DAY);
 pub(crate) const NOW: Timestamp = Timestamp::from_unix_ms(1_764_547_200_000);

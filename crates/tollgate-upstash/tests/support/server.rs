@@ -15,9 +15,8 @@ use tokio::{
     net::{TcpListener, TcpStream},
     sync::Semaphore,
 };
+use tollgate_testbed::TOKEN;
 use tollgate_upstash::{Credentials, UpstashStore, UpstashStoreBuilder};
-
-pub(crate) const TOKEN: &str = "AXdkS3CRETkxMjM0NTY3ODk=";
 
 /// A request as it arrived.
 #[derive(Clone, Debug)]
