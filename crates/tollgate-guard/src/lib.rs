@@ -36,6 +36,7 @@
 //!
 //! `tokio` adds `Guard::until_allowed`, which waits on Tokio's timer.
 
+mod account;
 mod builder;
 mod charge;
 mod clock;
@@ -46,6 +47,8 @@ mod outage_log;
 mod outcome;
 mod policy;
 mod refund;
+mod reservation;
+mod spawner;
 mod stats;
 #[cfg(feature = "tokio")]
 mod wait;
@@ -58,6 +61,10 @@ pub use limiter::{LimitResult, Limiter, LimiterError};
 pub use on_outage::{OnOutage, Share, ShareError};
 pub use outcome::{Outage, OutageReason, Outcome, Pass, PolicyDecision, Refusal};
 pub use policy::{AnyPolicy, MOST_PARTS, OwnedPolicy, Policy, PolicyError, PolicyName};
+pub use reservation::{Reservation, Unsettled};
+pub use spawner::SettleTask;
+#[cfg(feature = "tokio")]
+pub use spawner::tokio_spawner;
 pub use stats::Stats;
 
 pub use tollgate_core::{
