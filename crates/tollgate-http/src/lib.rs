@@ -72,6 +72,7 @@ mod config;
 mod fields;
 mod future;
 mod layer;
+mod metered;
 mod problem;
 mod rejection;
 #[cfg(feature = "axum")]
@@ -85,6 +86,7 @@ pub use caller::{Caller, NoCaller};
 pub use fields::{RATE_LIMIT, RATE_LIMIT_POLICY, rate_limit, rate_limit_policy};
 pub use future::GuardFuture;
 pub use layer::GuardLayer;
+pub use metered::MeteredBody;
 pub use problem::{PROBLEM_JSON, QUOTA_EXCEEDED, TEMPORARY_REDUCED_CAPACITY};
 pub use rejection::Rejection;
 pub use retry_after::{retry_after, retry_after_seconds};
