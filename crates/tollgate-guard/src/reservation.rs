@@ -113,10 +113,13 @@ impl Reservation {
 
     /// Settles each estimate to what was really used, whatever was noted.
     ///
+    /// What it is settled to counts from the call on, even if the future is dropped on its way: then it goes on as a dropped reservation
+    /// does.
+    ///
     /// # Errors
     /// If the store could not: see [`Unsettled`].
-    pub async fn settle(self, used: u64) -> Result<(), Unsettled> {
-        self.decide(|_| Some(used)).finish().await
+    pub fn settle(self, used: u64) -> impl Future<Output = Result<(), Unsettled>> + Send + 'static {
+        self.decide(|_| Some(used)).finish()
     }
 
     /// As [`settle`](Self::settle) for estimates in different units: an amount for each, in the order of the charges.
@@ -124,30 +127,37 @@ impl Reservation {
     /// # Errors
     /// If the store could not. [`StoreErrorKind::Misuse`](crate::StoreErrorKind::Misuse) if there are more or fewer amounts than
     /// estimates: then what was noted is all that is known.
-    pub async fn settle_each(self, used: &[u64]) -> Result<(), Unsettled> {
-        if let Err(error) = self.account.check_amounts(used) {
-            return Err(Unsettled { account: self.account, error });
-        }
+    pub fn settle_each(
+        self,
+        used: &[u64],
+    ) -> impl Future<Output = Result<(), Unsettled>> + Send + use<> + 'static {
+        let checked = self.account.check_amounts(used);
         let mut used = used.iter().copied();
-        self.decide(|entry| if entry.is_estimate() { used.next() } else { None }).finish().await
+        let account = if checked.is_ok() { self.decide(|_| used.next()) } else { self.account };
+        async {
+            match checked {
+                Ok(()) => account.finish().await,
+                Err(error) => Err(Unsettled { account, error }),
+            }
+        }
     }
 
     /// Settles each estimate to what was noted. Where nothing was, what was taken stays spent, and a warning is logged.
     ///
     /// # Errors
     /// If the store could not: see [`Unsettled`].
-    pub async fn close(self) -> Result<(), Unsettled> {
-        self.decide(Entry::known).finish().await
+    pub fn close(self) -> impl Future<Output = Result<(), Unsettled>> + Send + 'static {
+        self.decide(Entry::known).finish()
     }
 
     /// Gives everything back, the fixed costs too: for what was never begun.
     ///
     /// # Errors
     /// If the store could not: see [`Unsettled`].
-    pub async fn refund(self) -> Result<(), Unsettled> {
+    pub fn refund(self) -> impl Future<Output = Result<(), Unsettled>> + Send + 'static {
         let Self { mut account, .. } = self;
         account.book.entries.iter_mut().for_each(|entry| entry.decide(0));
-        account.finish().await
+        account.finish()
     }
 
     fn decide(self, mut used: impl FnMut(&Entry) -> Option<u64>) -> Account {
@@ -217,8 +227,8 @@ impl Unsettled {
     ///
     /// # Errors
     /// If the store still could not.
-    pub async fn retry(self) -> Result<(), Self> {
-        self.account.finish().await
+    pub fn retry(self) -> impl Future<Output = Result<(), Self>> + Send + 'static {
+        self.account.finish()
     }
 }
 

@@ -206,7 +206,7 @@ async fn a_settlement_that_is_interrupted_goes_on() {
     drop(reservation.settle(100));
     let task = tasks.lock().unwrap().pop().unwrap();
     task.await;
-    assert_eq!(used(&guard).await, [0, 50, 0], "what a settlement is to be is known once it has begun");
+    assert_eq!(used(&guard).await, [0, 149, 0], "what it is settled to is known from the call on");
 }
 
 #[cfg(feature = "tokio")]

@@ -9,9 +9,9 @@ use std::{
 
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
-use tollgate_guard::Reservation;
+use tollgate_guard::{Reservation, Unsettled};
 
-type Settling = Pin<Box<dyn Future<Output = ()> + Send>>;
+type Settling = Pin<Box<dyn Future<Output = Result<(), Unsettled>> + Send>>;
 
 pin_project! {
     /// A body that carries a [`Reservation`] and settles it to what was noted when it ends: at its last frame, at an error, or when it
@@ -66,6 +66,7 @@ pin_project! {
     }
 }
 
+#[expect(clippy::large_enum_variant, reason = "a body is boxed as a whole by those who send it")]
 enum Stage<E> {
     Stream(Reservation),
     /// The inner body has ended, with an error or without.
@@ -109,11 +110,12 @@ where
                         None => None,
                     };
                     if let Stage::Stream(reservation) = std::mem::replace(this.stage, Stage::End) {
-                        *this.stage = Stage::Settle(Box::pin(settle(reservation)), error);
+                        *this.stage = Stage::Settle(Box::pin(reservation.close()), error);
                     }
                 }
                 Stage::Settle(settling, error) => {
-                    ready!(settling.as_mut().poll(cx));
+                    // What could not be settled is tried once more where it is dropped, and that is logged.
+                    drop(ready!(settling.as_mut().poll(cx)));
                     let error = error.take();
                     *this.stage = Stage::End;
                     return Poll::Ready(error.map(Err));
@@ -131,11 +133,6 @@ where
     fn size_hint(&self) -> SizeHint {
         self.inner.size_hint()
     }
-}
-
-async fn settle(reservation: Reservation) {
-    // What could not be settled is tried once more where it is dropped, and that is logged.
-    drop(reservation.close().await);
 }
 
 impl<B, F> fmt::Debug for MeteredBody<B, F>
