@@ -16,7 +16,8 @@ impl<S: Store> Guard<S> {
     /// Charges of a fixed cost, such as one request, may stand beside them. While the store is gone each policy does what it says:
     /// what was counted locally is settled there, and what was skipped is not settled.
     ///
-    /// Without a single estimate it is a misuse: that is a check.
+    /// Without a single estimate it is a misuse: that is a check. Whatever this had taken when it was dropped before it answered stays
+    /// spent, as with a check.
     pub async fn reserve(self: &Arc<Self>, charges: &[PolicyCharge<'_>]) -> Outcome<Reservation> {
         if !charges.iter().any(PolicyCharge::is_estimate) {
             let error = StoreError::misuse("a reservation without an estimate: mark one, or use `check`");

@@ -38,6 +38,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! An answer that is streamed costs what it used: a [`MeteredBody`] carries a reservation and settles it when the stream ends, fails,
+//! or the client goes away.
+//!
 //! # On the wire
 //!
 //! ```text
