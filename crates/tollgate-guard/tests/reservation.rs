@@ -16,6 +16,9 @@ const OPEN: Policy<0> = Policy::new("open", Limit::fixed(1_000, Window::HOUR), O
 const LOCAL: Policy<0> =
     Policy::new("local", Limit::fixed(1_000, Window::HOUR), OnOutage::Local(Share::percent(50)));
 
+const LOCAL_BUCKET: Policy<0> =
+    Policy::new("local-bucket", Limit::bucket(1_000, 1, Window::HOUR), OnOutage::Local(Share::percent(50)));
+
 pub(crate) fn guard(store: &Arc<Moody>) -> (Arc<Guard<Arc<Moody>>>, ManualClock) {
     let clock = ManualClock::at_unix_ms(NOON);
     let guard = Guard::builder(Arc::clone(store))
@@ -25,6 +28,7 @@ pub(crate) fn guard(store: &Arc<Moody>) -> (Arc<Guard<Arc<Moody>>>, ManualClock)
         .policy(COST)
         .policy(OPEN)
         .policy(LOCAL)
+        .policy(LOCAL_BUCKET)
         .clock(clock.clone())
         .build()
         .unwrap();
@@ -176,10 +180,12 @@ async fn what_was_not_written_is_not_settled_and_a_written_shadow_is() {
         TOKENS.charge("a").estimate(1_000).charging(Charging::Never),
         COST.charge(()).estimate(1_000).shadow(),
     ];
+    // There are counts that could be corrected.
+    assert!(guard.check(&[CHATS.charge("a").cost(5), TOKENS.charge("a").cost(5)]).await.is_allowed());
     let reservation = allowed(guard.reserve(&charges).await);
-    assert_eq!(used(&guard).await, [0, 0, 1_000], "60 do not fit 50, and a peek writes nothing");
+    assert_eq!(used(&guard).await, [5, 5, 1_000], "60 do not fit 50, and a peek writes nothing");
     reservation.settle(30).await.unwrap();
-    assert_eq!(used(&guard).await, [0, 0, 30]);
+    assert_eq!(used(&guard).await, [5, 5, 30]);
 }
 
 #[tokio::test]
@@ -246,6 +252,25 @@ async fn what_an_outage_counted_locally_is_settled_locally() {
     let charges = [OPEN.charge(()).estimate(10), TOKENS.charge("a").estimate(10)];
     assert!(matches!(guard.reserve(&charges).await, Outcome::Unavailable(_)));
     assert_eq!(store.settles(), 0);
+}
+
+#[tokio::test]
+async fn what_was_counted_against_a_share_is_settled_against_it() {
+    for refund in [false, true] {
+        let store = Moody::new();
+        let (guard, clock) = guard(&store);
+        store.fail(Some(StoreErrorKind::Unreachable));
+        let charges = [LOCAL_BUCKET.charge(()).estimate(100)];
+        let reservation = allowed(guard.reserve(&charges).await);
+        assert!(guard.check(&[LOCAL_BUCKET.charge(()).cost(50)]).await.is_allowed());
+        // The whole bucket would be refilled by then; half of it takes twice as long.
+        clock.advance(Duration::from_secs(3_600));
+        if refund {
+            guard.refund(&charges, reservation.pass()).await.unwrap();
+        }
+        reservation.settle(0).await.unwrap();
+        assert_eq!(guard.peek(&charges).await.decisions()[0].decision().left(), 450);
+    }
 }
 
 #[tokio::test]

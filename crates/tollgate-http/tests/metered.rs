@@ -130,6 +130,7 @@ async fn it_is_settled_before_its_end_is_told() {
         }
         assert!(body.frame().await.is_none());
         assert!(body.is_end_stream());
+        assert!(tasks.lock().unwrap().is_empty(), "nothing is left to settle");
         assert_eq!(used(&guard, &tasks).await, [1, 22]);
         assert!(body.frame().await.is_none());
         drop(body);
@@ -145,6 +146,7 @@ async fn an_error_is_told_once_it_is_settled() {
         assert!(body.frame().await.unwrap().is_ok() && body.frame().await.unwrap().is_ok());
         let error = body.frame().await.unwrap().unwrap_err();
         assert_eq!(error.to_string(), "the model is gone");
+        assert!(tasks.lock().unwrap().is_empty(), "nothing is left to settle");
         assert!(body.frame().await.is_none());
         assert_eq!(used(&guard, &tasks).await, [1, 14]);
     }
@@ -240,7 +242,7 @@ async fn request(guard: &AnyGuard, handler: Handler, bytes: usize) {
     let serving = axum::serve(listener, app).with_graceful_shutdown(async { drop(stopped.await) });
     let server = tokio::spawn(serving.into_future());
     let mut stream = TcpStream::connect(address).await.unwrap();
-    stream.write_all(b"GET /chat HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+    stream.write_all(b"GET /chat HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").await.unwrap();
     let mut answer = String::new();
     while answer.matches("seven t").count() * 7 < bytes {
         let mut buffer = [0; 256];
