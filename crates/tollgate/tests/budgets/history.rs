@@ -8,6 +8,7 @@ use crate::place::{BUCKET, Place, SLIDING, TOKENS, allowed};
 const STEPS: u32 = 300;
 
 /// The seed of a random test, printed: `TOLLGATE_SEED` repeats one.
+#[expect(clippy::print_stdout, reason = "a random test tells its seed")]
 pub(crate) fn seed() -> u64 {
     let seed = std::env::var("TOLLGATE_SEED").map_or_else(
         |_| Rng::new().u64(..),
