@@ -6,8 +6,8 @@ use tollgate_core::{Timestamp, Units};
 use tollgate_store::{Name, Store, Take};
 
 use crate::{
-    AnyPolicy, Clock, Guard, OnOutage, PolicyName, SystemClock, guard::Parts, outage_log::OutageLog,
-    refund::SettleIds, stats::Tally,
+    AnyPolicy, Clock, Guard, OnOutage, PolicyName, SettleTask, SystemClock, guard::Parts,
+    outage_log::OutageLog, spawner::Spawner, stats::Tally,
 };
 
 /// Puts a guard together. Made by [`Guard::builder`].
@@ -18,11 +18,12 @@ pub struct GuardBuilder<S> {
     local: Option<Arc<dyn Store>>,
     clock: Arc<dyn Clock>,
     policies: Vec<AnyPolicy>,
+    spawner: Option<Spawner>,
 }
 
 impl<S: Store> GuardBuilder<S> {
     pub(crate) fn new(store: S) -> Self {
-        Self { store, local: None, clock: Arc::new(SystemClock), policies: Vec::new() }
+        Self { store, local: None, clock: Arc::new(SystemClock), policies: Vec::new(), spawner: None }
     }
 
     /// Registers a policy. A charge of any other is a misuse.
@@ -46,6 +47,24 @@ impl<S: Store> GuardBuilder<S> {
     /// Takes the time from this clock and not from the system's.
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.clock = Arc::new(clock);
+        self
+    }
+
+    /// How settlements run that nobody waits for: those of [`Reservation`](crate::Reservation)s that are dropped.
+    ///
+    /// A store that answers at once needs none. With any other and no spawner, what a dropped reservation took stays spent, and a
+    /// warning is logged. It is called where the reservation is dropped, and must neither block nor run the task on the spot. With
+    /// the feature `tokio`, `tokio_spawner` makes one; on another runtime it is a line:
+    ///
+    /// ```
+    /// # use tollgate_guard::{Guard, SettleTask};
+    /// # use tollgate_memory::MemoryStore;
+    /// # let (tasks, _run_by_an_executor) = std::sync::mpsc::channel::<SettleTask>();
+    /// let guard = Guard::builder(MemoryStore::new()).spawner(move |task| drop(tasks.send(task))).build()?;
+    /// # Ok::<(), tollgate_guard::GuardError>(())
+    /// ```
+    pub fn spawner(mut self, spawn: impl Fn(SettleTask) + Send + Sync + 'static) -> Self {
+        self.spawner = Some(Spawner::new(spawn));
         self
     }
 
@@ -81,7 +100,7 @@ impl<S: Store> GuardBuilder<S> {
             policies: self.policies.into(),
             tally: Tally::default(),
             log: OutageLog::new(),
-            ids: SettleIds::new(),
+            spawner: self.spawner,
         }))
     }
 }

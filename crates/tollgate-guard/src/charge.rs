@@ -20,6 +20,7 @@ pub struct PolicyCharge<'a> {
     cost: Units,
     charging: Charging,
     enforce: bool,
+    estimate: bool,
 }
 
 impl<'a> PolicyCharge<'a> {
@@ -33,12 +34,24 @@ impl<'a> PolicyCharge<'a> {
             cost: terms.cost,
             charging: Charging::IfAllowed,
             enforce: true,
+            estimate: false,
         }
     }
 
     /// The same charge at another cost, in units; one above [`Units::MAX`] counts as that. A cost of 0 only asks.
     pub fn cost(mut self, units: u64) -> Self {
         self.cost = Units::saturating(units);
+        self.estimate = false;
+        self
+    }
+
+    /// The same charge at a cost that is not known yet, estimated in units: what
+    /// [`Guard::reserve`](crate::Guard::reserve) takes and a [`Reservation`](crate::Reservation) settles later.
+    ///
+    /// At least 1 is taken, since what was charged with nothing leaves nothing to correct. One above [`Units::MAX`] counts as that.
+    pub fn estimate(mut self, units: u64) -> Self {
+        self.cost = Units::saturating(units).max(Units::ONE);
+        self.estimate = true;
         self
     }
 
@@ -86,6 +99,12 @@ impl<'a> PolicyCharge<'a> {
         self.enforce
     }
 
+    /// Whether its cost is an estimate, to be settled.
+    #[must_use]
+    pub fn is_estimate(&self) -> bool {
+        self.estimate
+    }
+
     #[inline]
     pub(crate) fn to_store(&self, limit: Limit, charging: Option<Charging>) -> Charge<'_> {
         Charge {
@@ -122,19 +141,21 @@ impl fmt::Debug for PolicyCharge<'_> {
             .field("cost", &self.cost)
             .field("charging", &self.charging)
             .field("enforce", &self.enforce)
+            .field("estimate", &self.estimate)
             .finish_non_exhaustive()
     }
 }
 
 /// A charge that owns its parts, for those who must keep it past the request it came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct OwnedCharge {
+pub(crate) struct OwnedCharge {
     name: Box<str>,
     parts: ArrayVec<OwnedPart, MOST_PARTS>,
     limit: Limit,
     cost: Units,
     charging: Charging,
     enforce: bool,
+    estimate: bool,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -172,14 +193,7 @@ impl Charges {
 
     /// Adds a charge. A ninth makes every check of these charges a misuse.
     pub fn push(&mut self, charge: &PolicyCharge<'_>) {
-        self.0.push(OwnedCharge {
-            name: charge.name.as_str().into(),
-            parts: charge.parts.iter().map(OwnedPart::from).collect(),
-            limit: charge.limit,
-            cost: charge.cost,
-            charging: charge.charging,
-            enforce: charge.enforce,
-        });
+        self.0.push(charge.into());
     }
 
     /// How many there are.
@@ -202,9 +216,31 @@ impl Charges {
     }
 }
 
+impl From<&PolicyCharge<'_>> for OwnedCharge {
+    fn from(charge: &PolicyCharge<'_>) -> Self {
+        Self {
+            name: charge.name.as_str().into(),
+            parts: charge.parts.iter().map(OwnedPart::from).collect(),
+            limit: charge.limit,
+            cost: charge.cost,
+            charging: charge.charging,
+            enforce: charge.enforce,
+            estimate: charge.estimate,
+        }
+    }
+}
+
 impl OwnedCharge {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn is_estimate(&self) -> bool {
+        self.estimate
+    }
+
     /// Always a charge: the name was checked when it was first made.
-    fn borrowed(&self) -> Option<PolicyCharge<'_>> {
+    pub(crate) fn borrowed(&self) -> Option<PolicyCharge<'_>> {
         Some(PolicyCharge {
             name: Name::try_new(&self.name).ok()?,
             parts: self.parts.iter().map(OwnedPart::borrowed).collect(),
@@ -212,6 +248,7 @@ impl OwnedCharge {
             cost: self.cost,
             charging: self.charging,
             enforce: self.enforce,
+            estimate: self.estimate,
         })
     }
 }

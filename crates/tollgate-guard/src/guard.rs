@@ -11,7 +11,8 @@ use crate::{
     Refusal, Stats,
     outage_log::OutageLog,
     outcome::{OutageReason, PolicyDecisions},
-    refund::SettleIds,
+    refund::RefundId,
+    spawner::Spawner,
     stats::Tally,
 };
 
@@ -52,7 +53,7 @@ pub(crate) struct Parts<S> {
     pub(crate) policies: Box<[AnyPolicy]>,
     pub(crate) tally: Tally,
     pub(crate) log: OutageLog,
-    pub(crate) ids: SettleIds,
+    pub(crate) spawner: Option<Spawner>,
 }
 
 /// The policies of the charges of one check, in their order.
@@ -90,7 +91,7 @@ impl<S: Store> Guard<S> {
                 let answer = self.take(&mut prepared).await;
                 self.conclude(&prepared, answer)
             }
-            Err(error) => self.unprepared(&error),
+            Err(error) => Outcome::Unavailable(self.unprepared(&error)),
         };
         self.parts.tally.count(&outcome);
         outcome
@@ -105,7 +106,7 @@ impl<S: Store> Guard<S> {
                 let answer = self.take_now(&mut prepared)?;
                 self.conclude(&prepared, answer)
             }
-            Err(error) => self.unprepared(&error),
+            Err(error) => Outcome::Unavailable(self.unprepared(&error)),
         };
         self.parts.tally.count(&outcome);
         Some(outcome)
@@ -141,7 +142,7 @@ impl<S: Store> Guard<S> {
                 let answer = self.take(&mut prepared).await;
                 self.conclude(&prepared, answer)
             }
-            Err(error) => self.unprepared(&error),
+            Err(error) => Outcome::Unavailable(self.unprepared(&error)),
         }
     }
 
@@ -279,10 +280,10 @@ impl<S: Store> Guard<S> {
     }
 
     #[cold]
-    fn unprepared(&self, error: &StoreError) -> Outcome {
+    pub(crate) fn unprepared(&self, error: &StoreError) -> Outage {
         let now = self.now();
         self.parts.log.failed(error, now);
-        Outcome::Unavailable(Outage { reason: error.kind().into(), noticed_at: now })
+        Outage { reason: error.kind().into(), noticed_at: now }
     }
 
     /// What the policies say when the store could not decide: one that denies refuses all, those that count locally are counted,
@@ -304,7 +305,9 @@ impl<S: Store> Guard<S> {
                 charges.push(charge.to_store(share.of(charge.own_limit()), prepared.charging));
             }
         }
-        let pass = Pass { decisions: PolicyDecisions::new(), decided_at: now, outage: Some(reason) };
+        let refund_id = RefundId::new();
+        let pass =
+            Pass { decisions: PolicyDecisions::new(), decided_at: now, outage: Some(reason), refund_id };
         let (false, Some(local)) = (charges.is_empty(), &self.parts.local) else {
             return Outcome::Allow(pass);
         };
@@ -340,11 +343,12 @@ impl<'c> Prepared<'_, 'c> {
                 hidden: policy.terms.hidden,
                 enforced: charge.is_enforced(),
                 place: u8::try_from(at_charge).unwrap_or(u8::MAX),
+                warn_at: policy.terms.warn_at,
             }
         });
         let (decisions, decided_at) = (decisions.collect(), decided.decided_at());
         if decided.is_admitted() {
-            Outcome::Allow(Pass { decisions, decided_at, outage })
+            Outcome::Allow(Pass { decisions, decided_at, outage, refund_id: RefundId::new() })
         } else {
             Outcome::Deny(Refusal { decisions, decided_at, retry_at: decided.retry_at(), outage })
         }

@@ -25,6 +25,33 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Budgets
+//!
+//! What a model's answer costs is known when it ends. [`Guard::reserve`] takes an estimate by the same path as a check;
+//! [`Reservation::note`] says what is used so far, and [`Reservation::settle`] gives back the rest or charges the excess as a debt, in
+//! the window it was taken in. Units are integers: tokens, or millionths of a currency unit.
+//!
+//! ```
+//! # use std::sync::Arc;
+//! # use tollgate_guard::{Guard, Limit, OnOutage, Outcome, Policy, Window};
+//! # use tollgate_memory::MemoryStore;
+//! const TOKENS: Policy<1> = Policy::new("tokens", Limit::fixed(50_000, Window::DAY), OnOutage::Deny).warn_at(80);
+//!
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! let guard = Arc::new(Guard::builder(MemoryStore::new()).policy(TOKENS).build()?);
+//! let outcome = guard.reserve(&[TOKENS.charge("acme").estimate(2_000)]).await;
+//! assert_eq!(outcome.warnings().count(), 0); // below 80 %
+//! let Outcome::Allow(reservation) = outcome else { panic!("50,000 a day") };
+//! reservation.note_more(120); // while it is streamed
+//! reservation.settle(310).await?; // what the bill says
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A reservation that is dropped is settled to what was noted; where nothing was, it stays spent until its window ends. On a store
+//! that has to be waited for, that needs a [spawner](GuardBuilder::spawner).
+//!
 //! # When the store is gone
 //!
 //! Each policy says what then: [`OnOutage::Allow`] lets the request through uncounted, [`OnOutage::Deny`] refuses it,
@@ -34,8 +61,10 @@
 //!
 //! # Features
 //!
-//! `tokio` adds `Guard::until_allowed`, which waits on Tokio's timer.
+//! `tokio` adds `Guard::until_allowed`, which waits on Tokio's timer, and `tokio_spawner`, which settles dropped reservations on
+//! Tokio.
 
+mod account;
 mod builder;
 mod charge;
 mod clock;
@@ -46,6 +75,8 @@ mod outage_log;
 mod outcome;
 mod policy;
 mod refund;
+mod reservation;
+mod spawner;
 mod stats;
 #[cfg(feature = "tokio")]
 mod wait;
@@ -58,6 +89,10 @@ pub use limiter::{LimitResult, Limiter, LimiterError};
 pub use on_outage::{OnOutage, Share, ShareError};
 pub use outcome::{Outage, OutageReason, Outcome, Pass, PolicyDecision, Refusal};
 pub use policy::{AnyPolicy, MOST_PARTS, OwnedPolicy, Policy, PolicyError, PolicyName};
+pub use reservation::{Reservation, Unsettled};
+pub use spawner::SettleTask;
+#[cfg(feature = "tokio")]
+pub use spawner::tokio_spawner;
 pub use stats::Stats;
 
 pub use tollgate_core::{

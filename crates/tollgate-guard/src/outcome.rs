@@ -6,46 +6,64 @@ use arrayvec::ArrayVec;
 use tollgate_core::{Decision, Timestamp, Units, Window};
 use tollgate_store::{MOST_CHARGES, StoreErrorKind};
 
-use crate::PolicyName;
+use crate::{PolicyName, refund::RefundId};
 
 /// What came of a check: exhaustive, since every caller has to answer each of the three.
 ///
-/// Owns what it holds, so it may outlive the request it came from.
+/// Owns what it holds, so it may outlive the request it came from. What it holds of a request that may go ahead is a [`Pass`], or
+/// of [`Guard::reserve`](crate::Guard::reserve) a [`Reservation`](crate::Reservation).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Outcome {
+#[expect(clippy::large_enum_variant, reason = "a check allocates nothing, and an outage is rare")]
+pub enum Outcome<P = Pass> {
     /// The request may go ahead.
-    Allow(Pass),
+    Allow(P),
     /// A limit is reached.
     Deny(Refusal),
     /// It could not be decided, and a policy says to refuse then.
     Unavailable(Outage),
 }
 
-impl Outcome {
+impl<P> Outcome<P> {
     /// Whether the request may go ahead.
     #[must_use]
     pub const fn is_allowed(&self) -> bool {
         matches!(self, Self::Allow(_))
     }
 
+    /// The same outcome with something else made of what a request that may go ahead has.
+    pub fn map<Q>(self, with: impl FnOnce(P) -> Q) -> Outcome<Q> {
+        match self {
+            Self::Allow(pass) => Outcome::Allow(with(pass)),
+            Self::Deny(refusal) => Outcome::Deny(refusal),
+            Self::Unavailable(outage) => Outcome::Unavailable(outage),
+        }
+    }
+}
+
+impl<P: AsRef<Pass>> Outcome<P> {
     /// The decisions that were made, one for each charge that was decided, in the order of the charges.
     ///
     /// While the store is gone there are fewer than charges, or none: see [`PolicyDecision::place`].
     #[must_use]
     pub fn decisions(&self) -> &[PolicyDecision] {
         match self {
-            Self::Allow(pass) => pass.decisions(),
+            Self::Allow(pass) => pass.as_ref().decisions(),
             Self::Deny(refusal) => refusal.decisions(),
             Self::Unavailable(_) => &[],
         }
     }
 
+    /// The decisions of policies that warn: see [`PolicyDecision::is_warning`].
+    pub fn warnings(&self) -> impl Iterator<Item = &PolicyDecision> {
+        self.decisions().iter().filter(|decision| decision.is_warning())
+    }
+
     /// When it was decided, or noticed that it could not be.
     #[must_use]
-    pub const fn decided_at(&self) -> Timestamp {
+    pub fn decided_at(&self) -> Timestamp {
         match self {
-            Self::Allow(pass) => pass.decided_at(),
+            Self::Allow(pass) => pass.as_ref().decided_at(),
             Self::Deny(refusal) => refusal.decided_at(),
             Self::Unavailable(outage) => outage.noticed_at(),
         }
@@ -62,6 +80,8 @@ pub struct PolicyDecision {
     pub(crate) hidden: bool,
     pub(crate) enforced: bool,
     pub(crate) place: u8,
+    /// In per cent of the quota; 0 for never.
+    pub(crate) warn_at: u8,
 }
 
 impl PolicyDecision {
@@ -111,6 +131,15 @@ impl PolicyDecision {
     pub const fn refuses(&self) -> bool {
         self.enforced && !self.decision.is_allowed()
     }
+
+    /// Whether the charge fits and at least the share of the quota is spent at which the policy warns: see
+    /// [`Policy::warn_at`](crate::Policy::warn_at). Of a policy that refuses, only the refusal is told.
+    #[must_use]
+    pub fn is_warning(&self) -> bool {
+        let (used, quota) = (self.decision.used().get(), self.decision.quota().get());
+        let is_reached = u128::from(used) * 100 >= u128::from(quota) * u128::from(self.warn_at);
+        self.warn_at > 0 && self.decision.is_allowed() && is_reached
+    }
 }
 
 pub(crate) type PolicyDecisions = ArrayVec<PolicyDecision, MOST_CHARGES>;
@@ -121,6 +150,13 @@ pub struct Pass {
     pub(crate) decisions: PolicyDecisions,
     pub(crate) decided_at: Timestamp,
     pub(crate) outage: Option<OutageReason>,
+    pub(crate) refund_id: RefundId,
+}
+
+impl AsRef<Self> for Pass {
+    fn as_ref(&self) -> &Self {
+        self
+    }
 }
 
 impl Pass {

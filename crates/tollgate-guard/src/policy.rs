@@ -46,11 +46,23 @@ pub(crate) struct Terms {
     pub(crate) cost: Units,
     pub(crate) on_outage: OnOutage,
     pub(crate) hidden: bool,
+    /// In per cent of the quota; 0 for never.
+    pub(crate) warn_at: u8,
 }
 
 impl Terms {
     const fn new(limit: Limit, on_outage: OnOutage) -> Self {
-        Self { limit, cost: Units::ONE, on_outage, hidden: false }
+        Self { limit, cost: Units::ONE, on_outage, hidden: false, warn_at: 0 }
+    }
+
+    /// The same, warning at `percent`, or nothing if that is no share of a quota.
+    #[expect(clippy::cast_possible_truncation, reason = "it is at most 100")]
+    const fn warning_at(mut self, percent: u32) -> Option<Self> {
+        if percent == 0 || percent > 100 {
+            return None;
+        }
+        self.warn_at = percent as u8;
+        Some(self)
     }
 }
 
@@ -82,6 +94,26 @@ impl<const N: usize> Policy<N> {
     #[must_use]
     pub const fn cost(mut self, units: u64) -> Self {
         self.terms.cost = Units::new(units);
+        self
+    }
+
+    /// The same policy, which warns once so many per cent of its quota are spent, 1 to 100, before it refuses: its decisions then say
+    /// [`is_warning`](crate::PolicyDecision::is_warning).
+    ///
+    /// ```compile_fail,E0080
+    /// # use tollgate_guard::{Limit, OnOutage, Policy, Window};
+    /// const ASK: Policy<0> = Policy::new("ask", Limit::fixed(15, Window::DAY), OnOutage::Deny).warn_at(101);
+    /// ```
+    ///
+    /// # Panics
+    /// If it is not within 1 to 100: in a constant that is a compile error. For numbers that arrive at run time there is
+    /// [`OwnedPolicy::warn_at`].
+    #[must_use]
+    pub const fn warn_at(mut self, percent: u32) -> Self {
+        match self.terms.warning_at(percent) {
+            Some(terms) => self.terms = terms,
+            None => panic!("a policy warns at 1 to 100 per cent of its quota"),
+        }
         self
     }
 
@@ -159,6 +191,15 @@ impl OwnedPolicy {
     pub fn cost(mut self, units: Units) -> Self {
         self.terms.cost = units;
         self
+    }
+
+    /// The same policy, which warns once so many per cent of its quota are spent.
+    ///
+    /// # Errors
+    /// Only if it is not within 1 to 100.
+    pub fn warn_at(mut self, percent: u32) -> Result<Self, PolicyError> {
+        self.terms = self.terms.warning_at(percent).ok_or(PolicyError::WarnAt { percent })?;
+        Ok(self)
     }
 
     /// Its name.
@@ -294,6 +335,11 @@ pub enum PolicyError {
         /// How many were given.
         given: usize,
     },
+    /// It would warn at nothing, or at more than its whole quota.
+    WarnAt {
+        /// The per cent that were asked for.
+        percent: u32,
+    },
 }
 
 impl fmt::Display for PolicyError {
@@ -306,6 +352,9 @@ impl fmt::Display for PolicyError {
             Self::WrongParts { needed, given } => {
                 write!(f, "{given} key parts for a policy that has {needed}")
             }
+            Self::WarnAt { percent } => {
+                write!(f, "a warning at {percent} per cent of a quota: use 1 to 100")
+            }
         }
     }
 }
@@ -314,7 +363,7 @@ impl std::error::Error for PolicyError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Name(error) => Some(error),
-            Self::TooManyParts { .. } | Self::WrongParts { .. } => None,
+            Self::TooManyParts { .. } | Self::WrongParts { .. } | Self::WarnAt { .. } => None,
         }
     }
 }

@@ -1,8 +1,12 @@
 //! Gives charges back.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{
+    LazyLock,
+    atomic::{AtomicU64, Ordering},
+};
 
 use arrayvec::ArrayVec;
+use tollgate_core::Limit;
 use tollgate_store::{Correction, MOST_CHARGES, Settle, SettleId, Store, StoreError};
 
 use crate::{Guard, OnOutage, Pass, PolicyCharge};
@@ -10,12 +14,11 @@ use crate::{Guard, OnOutage, Pass, PolicyCharge};
 impl<S: Store> Guard<S> {
     /// Gives back what `pass` has taken, each charge in the window it was made in.
     ///
-    /// `charges` are the ones that were checked, in their order. What no longer counts is left alone. Each call is a settlement of
-    /// its own, so call it once for a pass: a second call gives back once more.
+    /// `charges` are the ones that were checked, in their order. What no longer counts is left alone. A pass and its clones are given
+    /// back once, however often this is called.
     ///
     /// # Errors
-    /// If the store could not. The charges mostly stay spent then, which is the safe side; after a
-    /// [`Timeout`](tollgate_store::StoreErrorKind::Timeout) they may have been given back, so do not try again.
+    /// If the store could not; trying again is safe. Until then the charges mostly stay spent, which is the safe side.
     pub async fn refund(&self, charges: &[PolicyCharge<'_>], pass: &Pass) -> Result<(), StoreError> {
         let mut corrections: ArrayVec<Correction<'_>, MOST_CHARGES> = ArrayVec::new();
         for decision in pass.decisions() {
@@ -24,10 +27,9 @@ impl<S: Store> Guard<S> {
             };
             let delta = i64::try_from(decision.written.get()).unwrap_or(i64::MAX);
             if delta > 0 {
-                let limit = if pass.outage.is_some() { self.local_limit(charge) } else { charge.own_limit() };
                 corrections.push(Correction {
                     key: charge.key(),
-                    limit,
+                    limit: self.limit_of(charge, pass),
                     stamp: decision.decision.stamp(),
                     delta: -delta,
                 });
@@ -36,43 +38,87 @@ impl<S: Store> Guard<S> {
         if corrections.is_empty() {
             return Ok(());
         }
-        let settle = Settle { id: self.parts.ids.next(), corrections: &corrections, now: self.now() };
+        let settle = Settle { id: pass.refund_id.get(), corrections: &corrections, now: self.now() };
         match &self.parts.local {
             Some(local) if pass.outage.is_some() => local.settle(settle).await,
             _ => self.parts.store.settle(settle).await,
         }
     }
 
-    /// The limit a charge was held against while the store was gone.
-    fn local_limit(&self, charge: &PolicyCharge<'_>) -> tollgate_core::Limit {
+    /// The limit a charge was held against: while the store was gone, its local share.
+    pub(crate) fn limit_of(&self, charge: &PolicyCharge<'_>, pass: &Pass) -> Limit {
         let limit = charge.own_limit();
         match self.find(charge).map(|policy| policy.terms.on_outage) {
-            Ok(OnOutage::Local(share)) => share.of(limit),
+            Ok(OnOutage::Local(share)) if pass.outage.is_some() => share.of(limit),
             _ => limit,
         }
     }
 }
 
-/// Makes ids that no two settlements share: 64 random bits for this process, then a count.
+/// The id under which what a pass took is corrected, made when it is first asked for: a check pays nothing for it.
+///
+/// Clones have the id of what they were cloned from.
 #[derive(Debug)]
-pub(crate) struct SettleIds {
-    process: u64,
-    count: AtomicU64,
-}
+pub(crate) struct RefundId(AtomicU64);
 
-impl SettleIds {
-    pub(crate) fn new() -> Self {
-        Self { process: random_bits(), count: AtomicU64::new(0) }
+/// The next number of an id. 0 stands for none yet.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// What tells the ids of this process from those of all others that share a store.
+static PROCESS: LazyLock<u64> = LazyLock::new(random_bits);
+
+impl RefundId {
+    #[inline]
+    pub(crate) const fn new() -> Self {
+        Self(AtomicU64::new(0))
     }
 
-    fn next(&self) -> SettleId {
-        let count = self.count.fetch_add(1, Ordering::Relaxed);
-        SettleId::new(u128::from(self.process) << 64 | u128::from(count))
+    pub(crate) fn get(&self) -> SettleId {
+        SettleId::new(u128::from(*PROCESS) << 64 | u128::from(self.number()))
+    }
+
+    fn number(&self) -> u64 {
+        let number = self.0.load(Ordering::Relaxed);
+        if number != 0 {
+            return number;
+        }
+        let fresh = NEXT.fetch_add(1, Ordering::Relaxed);
+        self.0
+            .compare_exchange(0, fresh, Ordering::Relaxed, Ordering::Relaxed)
+            .map_or_else(|found| found, |_| fresh)
     }
 }
+
+impl Clone for RefundId {
+    fn clone(&self) -> Self {
+        Self(AtomicU64::new(self.number()))
+    }
+}
+
+/// Two passes that say the same are equal, whichever came first.
+impl PartialEq for RefundId {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for RefundId {}
 
 /// From the system, or where it has none to give, from what the standard library seeds its maps with.
 fn random_bits() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     getrandom::u64().unwrap_or_else(|_| RandomState::new().hash_one(0u8))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clones_share_an_id_and_no_others_do() {
+        let (one, other) = (RefundId::new(), RefundId::new());
+        let clone = one.clone();
+        assert_eq!((one.get(), one.get()), (clone.get(), clone.clone().get()));
+        assert_ne!(one.get(), other.get());
+    }
 }

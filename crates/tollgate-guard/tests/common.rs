@@ -27,6 +27,10 @@ pub(crate) struct Moody {
     fails: Mutex<Option<StoreErrorKind>>,
     waits: AtomicBool,
     takes: AtomicUsize,
+    settles: AtomicUsize,
+    loses_answers: AtomicBool,
+    settles_later: AtomicBool,
+    needs_a_runtime: AtomicBool,
     slow: Mutex<Option<(ManualClock, Duration)>>,
 }
 
@@ -48,6 +52,26 @@ impl Moody {
     /// From now on that much time passes on this clock before a take fails.
     pub(crate) fn fail_after(&self, clock: &ManualClock, time: Duration) {
         *self.slow.lock().unwrap() = Some((clock.clone(), time));
+    }
+
+    /// From now on, or no more, what is settled is settled and the answer is lost.
+    pub(crate) fn lose_answers(&self, lose: bool) {
+        self.loses_answers.store(lose, Ordering::SeqCst);
+    }
+
+    /// From now on settlements are waited for, whatever takes are.
+    pub(crate) fn settle_later(&self) {
+        self.settles_later.store(true, Ordering::SeqCst);
+    }
+
+    /// From now on a settlement panics where there is no runtime.
+    pub(crate) fn need_a_runtime(&self) {
+        self.needs_a_runtime.store(true, Ordering::SeqCst);
+    }
+
+    /// How many settlements were sent.
+    pub(crate) fn settles(&self) -> usize {
+        self.settles.load(Ordering::SeqCst)
     }
 
     pub(crate) fn takes(&self) -> usize {
@@ -85,8 +109,19 @@ impl Store for Moody {
     }
 
     async fn settle(&self, settle: Settle<'_>) -> Result<(), StoreError> {
+        if self.needs_a_runtime.load(Ordering::SeqCst) {
+            let _panics = tokio::runtime::Handle::current();
+        }
+        if self.waits.load(Ordering::SeqCst) || self.settles_later.load(Ordering::SeqCst) {
+            tokio::task::yield_now().await;
+        }
+        self.settles.fetch_add(1, Ordering::SeqCst);
         self.mood()?;
-        Store::settle(&self.inner, settle).await
+        Store::settle(&self.inner, settle).await?;
+        if self.loses_answers.load(Ordering::SeqCst) {
+            return Err(StoreError::new(StoreErrorKind::Timeout, "the answer is lost"));
+        }
+        Ok(())
     }
 
     async fn forget(&self, forget: Forget<'_>) -> Result<(), StoreError> {

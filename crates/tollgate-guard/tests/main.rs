@@ -6,4 +6,8 @@ mod check;
 mod common;
 mod limiter;
 mod outage;
+mod property;
+mod reservation;
+mod unattended;
 mod wait;
+mod warning;

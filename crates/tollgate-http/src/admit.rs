@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use tollgate_core::Timestamp;
-use tollgate_guard::{Outage, Outcome, Pass, Refusal};
+use tollgate_guard::{Outage, Outcome, Pass, Refusal, Reservation};
 
 use crate::{PROBLEM_JSON, fields::Fields, problem, retry_after};
 
@@ -35,7 +35,7 @@ use crate::{PROBLEM_JSON, fields::Fields, problem, retry_after};
 ///
 /// # Errors
 /// Only if the outcome is not [`Outcome::Allow`]; the error is the answer to give.
-pub fn admit(outcome: Outcome, now: Timestamp) -> Result<Passed, Refused> {
+pub fn admit<P: AsRef<Pass>>(outcome: Outcome<P>, now: Timestamp) -> Result<Passed<P>, Refused> {
     match outcome {
         Outcome::Allow(pass) => Ok(Passed { pass, now, legacy: false }),
         Outcome::Deny(refusal) => Err(Refused::new(Cause::Limit(Box::new(refusal)), now)),
@@ -45,25 +45,35 @@ pub fn admit(outcome: Outcome, now: Timestamp) -> Result<Passed, Refused> {
 
 /// A request that goes on, and the fields its response carries.
 ///
-/// With the feature `axum`, a handler returns it in front of its response: `(passed, Json(answer))`.
+/// With the feature `axum`, a handler returns it in front of its response: `(passed, Json(answer))`. One with a
+/// [`Reservation`] is [taken apart](Passed::into_parts) first.
 #[derive(Clone, Debug)]
 #[must_use = "its fields belong on the response"]
-pub struct Passed {
-    pass: Pass,
+pub struct Passed<P = Pass> {
+    pass: P,
     now: Timestamp,
     legacy: bool,
 }
 
-impl Passed {
+impl Passed<Reservation> {
+    /// The fields for the response, and the reservation to settle or to give to a [`MeteredBody`](crate::MeteredBody).
+    #[must_use = "a reservation that is dropped stays spent"]
+    pub fn into_parts(self) -> (Passed, Reservation) {
+        let Self { pass, now, legacy } = self;
+        (Passed { pass: pass.pass().clone(), now, legacy }, pass)
+    }
+}
+
+impl<P: AsRef<Pass>> Passed<P> {
     /// The pass behind it: what was decided, and what a refund needs.
     #[must_use]
-    pub const fn pass(&self) -> &Pass {
-        &self.pass
+    pub fn pass(&self) -> &Pass {
+        self.pass.as_ref()
     }
 
-    /// The pass behind it, without the fields.
+    /// The pass or the reservation behind it, without the fields.
     #[must_use]
-    pub fn into_pass(self) -> Pass {
+    pub fn into_pass(self) -> P {
         self.pass
     }
 
@@ -71,7 +81,7 @@ impl Passed {
     ///
     /// They speak of one policy: the one that refuses for longest, else the one with the least left. `-Reset` is in Unix seconds,
     /// rounded up. There is no standard for them.
-    pub const fn with_legacy_fields(mut self) -> Self {
+    pub fn with_legacy_fields(mut self) -> Self {
         self.legacy = true;
         self
     }
@@ -85,7 +95,7 @@ impl Passed {
     }
 
     pub(crate) fn fields(&self) -> Fields {
-        Fields::new(self.pass.decisions(), self.now, self.legacy)
+        Fields::new(self.pass().decisions(), self.now, self.legacy)
     }
 }
 

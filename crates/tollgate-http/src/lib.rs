@@ -38,6 +38,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! An answer that is streamed costs what it used: a [`MeteredBody`] carries a reservation and settles it when the stream ends, fails,
+//! or the client goes away.
+//!
 //! # On the wire
 //!
 //! ```text
@@ -72,6 +75,7 @@ mod config;
 mod fields;
 mod future;
 mod layer;
+mod metered;
 mod problem;
 mod rejection;
 #[cfg(feature = "axum")]
@@ -85,6 +89,7 @@ pub use caller::{Caller, NoCaller};
 pub use fields::{RATE_LIMIT, RATE_LIMIT_POLICY, rate_limit, rate_limit_policy};
 pub use future::GuardFuture;
 pub use layer::GuardLayer;
+pub use metered::MeteredBody;
 pub use problem::{PROBLEM_JSON, QUOTA_EXCEEDED, TEMPORARY_REDUCED_CAPACITY};
 pub use rejection::Rejection;
 pub use retry_after::{retry_after, retry_after_seconds};

@@ -88,6 +88,7 @@ macro_rules! __with_cases {
                 racing_takes_never_pass_the_quota
                 racing_takes_of_several_keys_stay_whole
                 a_settlement_sent_at_once_is_applied_once
+                racing_settlements_add_up
             }
             exact {
                 a_weight_that_is_whole_is_not_rounded
@@ -117,10 +118,12 @@ macro_rules! __with_cases {
             settle {
                 a_settlement_gives_back_and_takes_more
                 a_settlement_is_applied_once
+                an_id_is_one_settlement_of_all_keys
                 a_late_settlement_leaves_the_new_window_alone
                 a_settlement_reaches_a_window_that_still_weighs
                 a_settlement_creates_nothing
                 a_refund_never_gives_more_than_the_quota
+                a_debt_outlasts_its_window_as_long_as_it_weighs
                 several_are_settled_together
                 what_was_charged_always_is_settled_too
             }

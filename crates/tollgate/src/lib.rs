@@ -32,7 +32,7 @@
 //! | `hash` | visitors as keyed hashes, so that no address leaves the process |
 //! | `http` | the module `http`: header fields, problem bodies, the tower layer |
 //! | `axum` | `http` and `visitor`, with extractors and responses for axum |
-//! | `tokio` | `Guard::until_allowed`, which waits on Tokio's timer |
+//! | `tokio` | `Guard::until_allowed`, which waits on Tokio's timer, and `tokio_spawner`, which settles what was dropped |
 //! | `serde` | limits and windows in configuration files |
 //!
 //! # Limits

@@ -1,4 +1,4 @@
-//! Takes that race.
+//! Takes and settlements that race.
 //!
 //! Half of the calls come from threads of their own, where the store answers at once; the rest are joined in one
 //! task, so that a store that waits between reading and writing is caught in between. Neither needs a runtime of this
@@ -6,7 +6,7 @@
 
 use std::thread;
 
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use tollgate_core::{Limit, Window};
 use tollgate_store::{Charge, Decisions, StoreError, Take};
 
@@ -113,4 +113,34 @@ pub(crate) async fn a_settlement_sent_at_once_is_applied_once(on: &Ground<'_>) -
         answer?;
     }
     on.same("what is left after 20 different ones", on.left(&slot, limit, start).await?, 73)
+}
+
+pub(crate) async fn racing_settlements_add_up(on: &Ground<'_>) -> Result<(), Failure> {
+    let start = on.start(Window::DAY);
+    let limits = [
+        ("fixed", Limit::fixed(100_000, Window::DAY)),
+        ("sliding", Limit::sliding(100_000, Window::DAY)),
+        ("bucket", Limit::bucket(100_000, 1, Window::DAY)),
+    ];
+    for ((kind, limit), first) in limits.into_iter().zip((0..).step_by(100)) {
+        let slot = on.slot(kind);
+        let taken = on.take_one(slot.cost(limit, 10_000), start).await?;
+        // Half give back what the other half takes, and 40 more are taken in all; others take meanwhile.
+        let settle = async |number: u32| {
+            let delta = if number.is_multiple_of(2) { -7 } else { 9 };
+            on.settle(on.id(first + number), &[slot.correct(limit, &taken, delta)], start).await
+        };
+        let take = async || on.spend(slot.cost(limit, 3), start).await;
+        let settled = join_all((0..40).map(settle));
+        let (settled, taken) = join(settled, join_all((0..20).map(|_| take()))).await;
+        for answer in settled.into_iter().chain(taken) {
+            answer?;
+        }
+        on.same(
+            &format!("{kind}: what 40 settlements and 20 takes at once leave"),
+            on.left(&slot, limit, start).await?,
+            100_000 - 10_000 - 40 - 60,
+        )?;
+    }
+    Ok(())
 }

@@ -62,6 +62,22 @@ pub(crate) async fn a_settlement_is_applied_once(on: &Ground<'_>) -> Result<(), 
     Ok(())
 }
 
+pub(crate) async fn an_id_is_one_settlement_of_all_keys(on: &Ground<'_>) -> Result<(), Failure> {
+    let start = on.start(Window::MINUTE);
+    let limit = Limit::fixed(100, Window::MINUTE);
+    let slots = ["one", "other"].map(|label| on.slot(label));
+    let taken = on.take(&slots.each_ref().map(|slot| slot.cost(limit, 60)), start).await?;
+    let corrections = [0, 1].map(|at| slots[at].correct(limit, &taken[at], -10));
+    on.settle(on.id(0), &corrections[..1], start).await?;
+    // Neither what was left out the first time nor both together come after.
+    for again in [&corrections[1..], &corrections] {
+        on.settle(on.id(0), again, start).await?;
+        let left = [on.left(&slots[0], limit, start).await?, on.left(&slots[1], limit, start).await?];
+        on.same("what is left of both keys", left, [50, 40])?;
+    }
+    Ok(())
+}
+
 pub(crate) async fn a_late_settlement_leaves_the_new_window_alone(on: &Ground<'_>) -> Result<(), Failure> {
     let start = on.start(Window::MINUTE);
     let end = after(start, 60_000);
@@ -165,6 +181,40 @@ pub(crate) async fn a_refund_never_gives_more_than_the_quota(on: &Ground<'_>) ->
         Answer::allow(9, after(later, 60_000)),
     )
     .await?;
+    Ok(())
+}
+
+pub(crate) async fn a_debt_outlasts_its_window_as_long_as_it_weighs(on: &Ground<'_>) -> Result<(), Failure> {
+    let start = on.start(Window::MINUTE);
+    let end = after(start, 60_000);
+
+    let (slot, limit) = (on.slot("sliding"), Limit::sliding(1_000, Window::MINUTE));
+    let taken = on.take_one(slot.cost(limit, 100), start).await?;
+    on.settle(on.id(0), &[slot.correct(limit, &taken, 1_900)], start).await?;
+    // Of 2,000 a half weighs as much as the quota, and 999 weigh one less.
+    for (ms, left) in [(0, -1_000), (15_000, -500), (30_000, 0), (30_029, 0), (30_030, 1)] {
+        let now = after(end, ms);
+        on.same("what is left of a sliding window", on.left(&slot, limit, now).await?, left)?;
+        let charge = on.take_one(slot.peek(limit, 1), now).await?;
+        on.same("whether one more fits", charge.is_allowed(), left >= 1)?;
+        if left < 1 {
+            on.same("when it will", charge.retry_at(), Some(after(end, 30_030)))?;
+        }
+    }
+
+    let (slot, limit) = (on.slot("fixed"), Limit::fixed(1_000, Window::MINUTE));
+    let taken = on.take_one(slot.cost(limit, 100), start).await?;
+    on.settle(on.id(1), &[slot.correct(limit, &taken, 1_900)], start).await?;
+    on.same("what is left of a fixed window", on.left(&slot, limit, start).await?, -1_000)?;
+    on.same("and of the next", on.left(&slot, limit, end).await?, 1_000)?;
+
+    let (slot, limit) = (on.slot("bucket"), Limit::bucket(1_000, 100, Window::MINUTE));
+    let taken = on.take_one(slot.cost(limit, 100), start).await?;
+    on.settle(on.id(2), &[slot.correct(limit, &taken, 1_900)], start).await?;
+    for (minutes, left) in [(0, -1_000), (9, -100), (10, 0), (11, 100)] {
+        let now = after(start, 60_000 * minutes);
+        on.same("what is left of a bucket", on.left(&slot, limit, now).await?, left)?;
+    }
     Ok(())
 }
 

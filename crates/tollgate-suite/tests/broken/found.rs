@@ -23,14 +23,16 @@ pub(super) fn state(
             Some(State::Bucket { refilled_at: refilled_at.min(now), tokens })
         }
         (fault, _) => match charge.limit {
-            Limit::SlidingWindow { window, .. } => Some(weighed(fault, found, window.ms(), now.unix_ms())),
+            Limit::SlidingWindow { window, .. } => {
+                Some(weighed(fault, found, charge.limit.quota(), window.ms(), now.unix_ms()))
+            }
             Limit::FixedWindow { .. } | Limit::TokenBucket { .. } => Some(found),
         },
     }
 }
 
 /// A window's state whose previous count weighs what the fault makes of it.
-fn weighed(fault: Fault, found: State, width: u64, now: u64) -> State {
+fn weighed(fault: Fault, found: State, quota: Units, width: u64, now: u64) -> State {
     let State::Window { start, end, used, before } = found else { return found };
     let (current, offset) = (now - now % width, now % width);
     let (count, offset) = if start.unix_ms() == current {
@@ -44,6 +46,9 @@ fn weighed(fault: Fault, found: State, width: u64, now: u64) -> State {
     let right = exact.div_ceil(u128::from(width));
     let wrong = match fault {
         Fault::PreviousIsForgotten => 0,
+        Fault::DebtEndsWithItsWindow => {
+            (u128::from(count.min(quota.get())) * u128::from(share)).div_ceil(u128::from(width))
+        }
         Fault::WeightIsRoundedDown => exact / u128::from(width),
         Fault::WeightIsRoundedToNearest => (exact + u128::from(width) / 2) / u128::from(width),
         Fault::WeightIsAFloatOfTheShare => ceil(count as f64 * (share as f64 / width as f64)),

@@ -40,7 +40,7 @@ faults! {
     // Of the clock.
     ClockIsInSeconds ClockIsLate NewerWindowIsIgnored BehindIsAccepted BehindIsHalfTaken
     // Of the states that are found.
-    PreviousIsForgotten WeightIsRoundedDown WeightIsRoundedToNearest WeightIsAFloatOfTheShare WeightIsAFloat
+    PreviousIsForgotten DebtEndsWithItsWindow WeightIsRoundedDown WeightIsRoundedToNearest WeightIsAFloatOfTheShare WeightIsAFloat
     RefillsAreInSeconds RefillsFollowTheClockBack
     // Of the states that are written.
     RefusedIsHalfTaken AlwaysIsLostBesideARefusal OnlyTheFirstIsWritten CountsAreCutTo32Bits LargestCountStartsOver
@@ -48,14 +48,14 @@ faults! {
     // Of its two doors.
     NowOnlyLooks NowCountsAndSaysNothing
     // Of calls that race.
-    ReadsThenWrites ReadsThenWritesSeveral SettlesTwiceAtOnce
+    ReadsThenWrites ReadsThenWritesSeveral SettlesTwiceAtOnce SettleReadsThenWrites
     // Of its keys.
     PartsAreJoinedPlainly LongPartsAreCut LongPartsAreKnownByTheirLength CaseIsFolded SpaceIsTrimmed NulEndsAPart
     OnlyAsciiIsKept NumbersAreOtherKeys SubjectsAreDropped NamesAreDropped NamesStopAtAHyphen
     // Of what it must refuse.
     TwiceIsAccepted NineAreAccepted MisuseIsHalfTaken SettleIsNotChecked RefusedSettleSpendsItsId ForgetIsNotChecked
     // Of settlements.
-    SettleDoesNothing SettleIsAppliedTwice SettleIdIsItsWords SettleIsInTheCurrentWindow SettleIsInTheCurrentWindowOnly
+    SettleDoesNothing SettleIsAppliedTwice SettleIdIsItsWords SettleIdIsPerKey SettleIsInTheCurrentWindow SettleIsInTheCurrentWindowOnly
     SettleCreatesKeys SettleRevivesZero RefundIsACredit OnlyTheFirstIsSettled SettleStopsAtTheQuota SettleTakesOnly
     SettleForgetsWhatIsOver
     // Of forgetting.
@@ -239,6 +239,10 @@ impl Store for Broken {
     async fn settle(&self, settle: Settle<'_>) -> Result<(), StoreError> {
         let words: Vec<_> = match self.fault {
             Some(Fault::SettleIdIsItsWords) => settle.corrections.iter().map(|made| made.delta).collect(),
+            Some(Fault::SettleIdIsPerKey) => {
+                let names = settle.corrections.iter().map(|made| keys::name(None, &made.key));
+                names.flatten().map(i64::from).collect()
+            }
             _ => Vec::new(),
         };
         if self.is(Fault::RefusedSettleSpendsItsId) && settle.check().is_err() {
@@ -251,11 +255,16 @@ impl Store for Broken {
         if self.is(Fault::SettlesTwiceAtOnce) {
             let_others_go().await;
         }
-        let mut kept = self.kept();
         if is_known && !self.is(Fault::SettleIsAppliedTwice) {
             return Ok(());
         }
-        kept.settled.insert((settle.id, words));
+        self.kept().settled.insert((settle.id, words));
+        if self.is(Fault::SettleReadsThenWrites) {
+            let read = self.kept().states.clone();
+            let_others_go().await;
+            self.kept().states = read;
+        }
+        let mut kept = self.kept();
         let count = if self.is(Fault::OnlyTheFirstIsSettled) { 1 } else { 8 };
         for correction in settle.corrections.iter().take(count) {
             settling::settle(self.fault, &mut kept, correction, settle.now);
