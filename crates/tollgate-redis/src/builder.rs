@@ -62,8 +62,8 @@ impl RedisStoreBuilder {
     ///
     /// It is counted once however often it arrives, for which the server remembers each answer for a few seconds, which is more work for it.
     /// Without this a call that was on its way when a connection broke is a
-    /// [`StoreErrorKind::Unreachable`](tollgate_store::StoreErrorKind::Unreachable). A settlement and a forgetting are sent
-    /// again once in any case, since nothing has to be remembered for them.
+    /// [`StoreErrorKind::Unreachable`](tollgate_store::StoreErrorKind::Unreachable). A settlement, a forgetting and all
+    /// about claims are sent again once in any case, since nothing has to be remembered for them.
     pub fn resends(mut self, times: u32) -> Self {
         self.resends = times;
         self

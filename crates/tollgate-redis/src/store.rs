@@ -6,10 +6,14 @@ use async_trait::async_trait;
 use redis::Cmd;
 use tokio::time::{Instant, timeout_at};
 use tollgate_script::{
-    Call, Dialect, Prefix, Replay, Reply, ServerAnswer, forget_answer, forget_call, settle_answer,
-    settle_call, take_answer, take_call,
+    Call, Dialect, Prefix, Replay, Reply, ServerAnswer, claim_answer, claim_call, confirm_call, forget_answer,
+    forget_call, hold_answer, release_answer, release_call, renew_call, settle_answer, settle_call,
+    take_answer, take_call,
 };
-use tollgate_store::{Decisions, Forget, Settle, Store, StoreError, StoreErrorKind, Take};
+use tollgate_store::{
+    Claim, Claimed, Claims, Confirm, Decisions, Forget, Hold, Release, Settle, Store, StoreError,
+    StoreErrorKind, Take,
+};
 
 use crate::{
     RedisConfigError, RedisStoreBuilder,
@@ -18,7 +22,7 @@ use crate::{
     reply::answer,
 };
 
-/// Counts in a Redis or Valkey that all machines share.
+/// Counts, and keeps claims, in a Redis or Valkey that all machines share.
 ///
 /// A clone is the same store, on the same connection.
 #[derive(Clone, Debug)]
@@ -101,6 +105,11 @@ impl Shared {
         StoreError::new(StoreErrorKind::Timeout, format!("the Redis server did not answer within {ms} ms"))
     }
 
+    /// Calls a script that may be sent again at any time: at least once more, if the connection breaks.
+    async fn call_again(&self, call: &Call) -> Result<Reply, StoreError> {
+        self.call(call, self.resends.max(1)).await
+    }
+
     /// What lets this take be sent again, if it ever is.
     fn replay(&self) -> Result<Option<Replay>, StoreError> {
         if self.resends == 0 {
@@ -164,11 +173,35 @@ impl Store for RedisStore {
 
     async fn settle(&self, settle: Settle<'_>) -> Result<(), StoreError> {
         let call = settle_call(&self.shared.prefix, &settle)?;
-        settle_answer(&self.shared.call(&call, self.shared.resends.max(1)).await?)
+        settle_answer(&self.shared.call_again(&call).await?)
     }
 
     async fn forget(&self, forget: Forget<'_>) -> Result<(), StoreError> {
         let call = forget_call(&self.shared.prefix, &forget)?;
-        forget_answer(&self.shared.call(&call, self.shared.resends.max(1)).await?)
+        forget_answer(&self.shared.call_again(&call).await?)
+    }
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl Claims for RedisStore {
+    async fn claim(&self, claim: Claim<'_>) -> Result<Claimed, StoreError> {
+        let call = claim_call(&self.shared.prefix, &claim)?;
+        claim_answer(&claim, &self.shared.call_again(&call).await?)
+    }
+
+    async fn renew(&self, claim: Claim<'_>) -> Result<Hold, StoreError> {
+        let call = renew_call(&self.shared.prefix, &claim)?;
+        hold_answer(&self.shared.call_again(&call).await?)
+    }
+
+    async fn confirm(&self, confirm: Confirm<'_>) -> Result<Hold, StoreError> {
+        let call = confirm_call(&self.shared.prefix, &confirm)?;
+        hold_answer(&self.shared.call_again(&call).await?)
+    }
+
+    async fn release(&self, release: Release<'_>) -> Result<(), StoreError> {
+        let call = release_call(&self.shared.prefix, &release)?;
+        release_answer(&self.shared.call_again(&call).await?)
     }
 }

@@ -29,7 +29,8 @@
 //! |---|---|---|
 //! | a fixed or sliding window | `<prefix>:<key>:<window number>` | the count, a string |
 //! | a token bucket | `<prefix>:<key>` | a hash: `refilledAt` in Unix ms, `tokens`, below 0 for a debt |
-//! | what is remembered of a take or a settlement | `<prefix>:%:…` | no key of a count begins so |
+//! | a claim | `<prefix>:%:claim:<key>`, or a literal key as it is | `p:<token>:<until>` while somebody works, `d:…` once it is done |
+//! | what is remembered of a take or a settlement | `<prefix>:%:take:…`, `<prefix>:%:settle:…` | no key of a count begins with `<prefix>:%` |
 //!
 //! The window number is the time in Unix milliseconds divided by the window's length, rounded down. It is the layout of Upstash's own
 //! limiter: a service that uses that and one that uses Tollgate, given one prefix, identifier and limit, spend from one count. So a
@@ -37,7 +38,8 @@
 //! another name.
 //!
 //! Every key has a lifetime, from [`Limit::idle_at`](tollgate_core::Limit::idle_at) and a second; every write gives one to a key that
-//! lost its own. It counts from the time that decided, so it holds by the caller's clock whatever the server's says.
+//! lost its own. It counts from the time that decided, so it holds by the caller's clock whatever the server's says. A claim ends at the
+//! instant that it names, by the caller's clock too; its key goes a second later.
 //!
 //! # What a script promises
 //!
@@ -53,7 +55,7 @@
 //! [`ServerAnswer::NoScript`] send `EVAL` with [`Script::text`], which the server then knows. All keys of a call are declared, so
 //! nothing is ever scanned.
 //!
-//! A settlement and a forgetting may be sent again at any time. A take that may be sent again needs a [`Replay`], which costs the
+//! A settlement, a forgetting and all about claims may be sent again at any time. A take that may be sent again needs a [`Replay`], which costs the
 //! server about half as much again.
 //!
 //! # What other limiters write
@@ -66,6 +68,7 @@
 //! | a hash with one of the two fields, with others instead, or with `refilled_at`, which Upstash's limiter for Python writes | an error, and nothing is written |
 
 mod call;
+mod claims;
 mod dialect;
 mod forget;
 mod number;
@@ -79,6 +82,7 @@ mod take;
 mod words;
 
 pub use call::Call;
+pub use claims::{claim_answer, claim_call, confirm_call, hold_answer, release_answer, release_call, renew_call};
 pub use dialect::Dialect;
 pub use forget::{forget_answer, forget_call};
 pub use prefix::{Prefix, PrefixError};

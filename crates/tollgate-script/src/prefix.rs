@@ -21,6 +21,7 @@ use crate::Words;
 /// |---|---|---|
 /// | a fixed or sliding window | `<prefix>:<key>:<window number>` | the count, a string |
 /// | a token bucket | `<prefix>:<key>` | a hash: `refilledAt` in Unix ms, `tokens` |
+/// | a claim | `<prefix>:%:claim:<key>` | `p:` or `d:`, the token, until when |
 /// | what the library remembers | `<prefix>:%:…` | no key of a count begins so |
 ///
 /// The window number is the time in Unix milliseconds divided by the window's length, rounded down.

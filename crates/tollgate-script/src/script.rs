@@ -6,7 +6,7 @@ use sha1::{Digest, Sha1};
 
 use crate::Dialect;
 
-/// A script that a server runs, one for each method of a store.
+/// A script that a server runs, one for each method of a store of counts or of claims.
 ///
 /// The enum is exhaustive on purpose: whoever keeps something for each script has to know of a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,11 +17,20 @@ pub enum Script {
     Settle,
     /// Forgets keys.
     Forget,
+    /// Claims a key for a token.
+    Claim,
+    /// Gives a claim another end.
+    Renew,
+    /// Remembers a claim as done.
+    Confirm,
+    /// Frees a claim.
+    Release,
 }
 
 impl Script {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Take, Self::Settle, Self::Forget];
+    pub const ALL: [Self; COUNT] =
+        [Self::Take, Self::Settle, Self::Forget, Self::Claim, Self::Renew, Self::Confirm, Self::Release];
 
     /// Its source: what `EVAL` and `SCRIPT LOAD` want.
     #[must_use]
@@ -35,10 +44,13 @@ impl Script {
     /// The SHA-1 of its source in lower-case hex: what `EVALSHA` wants.
     #[must_use]
     pub fn sha1(self, dialect: Dialect) -> &'static str {
-        static DIGESTS: LazyLock<[[String; 3]; 2]> = LazyLock::new(|| [REDIS, UPSTASH].map(digests));
+        static DIGESTS: LazyLock<[[String; COUNT]; 2]> = LazyLock::new(|| [REDIS, UPSTASH].map(digests));
         &DIGESTS[dialect as usize][self as usize]
     }
 }
+
+/// How many there are.
+const COUNT: usize = 7;
 
 /// The sources under a first line, in the order of [`Script::ALL`].
 macro_rules! sources {
@@ -57,14 +69,18 @@ macro_rules! sources {
                 include_str!("lua/settle.lua")
             ),
             concat!($first_line, include_str!("lua/forget.lua")),
+            concat!($first_line, include_str!("lua/claimed.lua"), include_str!("lua/claim.lua")),
+            concat!($first_line, include_str!("lua/claimed.lua"), include_str!("lua/renew.lua")),
+            concat!($first_line, include_str!("lua/claimed.lua"), include_str!("lua/confirm.lua")),
+            concat!($first_line, include_str!("lua/claimed.lua"), include_str!("lua/release.lua")),
         ]
     };
 }
 
-const REDIS: [&str; 3] = sources!("");
-const UPSTASH: [&str; 3] = sources!("#!lua flags=allow-key-locking\n");
+const REDIS: [&str; COUNT] = sources!("");
+const UPSTASH: [&str; COUNT] = sources!("#!lua flags=allow-key-locking\n");
 
-fn digests(texts: [&str; 3]) -> [String; 3] {
+fn digests(texts: [&str; COUNT]) -> [String; COUNT] {
     texts.map(|text| hex(&Sha1::digest(text.as_bytes())))
 }
 

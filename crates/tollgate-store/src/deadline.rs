@@ -4,9 +4,12 @@ use std::{fmt, future::Future, time::Duration};
 
 use async_trait::async_trait;
 
-use crate::{Decisions, Forget, Settle, Store, StoreError, StoreErrorKind, Take};
+use crate::{
+    Claim, Claimed, Claims, Confirm, Decisions, Forget, Hold, Release, Settle, Store, StoreError, StoreErrorKind,
+    Take,
+};
 
-/// A store that answers within a deadline, round one that has none of its own.
+/// A store, of counts or of claims, that answers within a deadline, round one that has none of its own.
 ///
 /// A call that takes longer is given up with [`StoreErrorKind::Timeout`]; it may still be counted afterwards. The stores of this
 /// project that use a network have a deadline of their own and need no decorator. Must be used within a Tokio runtime with time
@@ -17,7 +20,7 @@ pub struct Deadline<S> {
     after: Duration,
 }
 
-impl<S: Store> Deadline<S> {
+impl<S> Deadline<S> {
     /// Gives `inner` this long for each call.
     ///
     /// # Errors
@@ -61,6 +64,26 @@ impl<S: Store> Store for Deadline<S> {
 
     async fn forget(&self, forget: Forget<'_>) -> Result<(), StoreError> {
         self.within(self.inner.forget(forget)).await
+    }
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl<C: Claims> Claims for Deadline<C> {
+    async fn claim(&self, claim: Claim<'_>) -> Result<Claimed, StoreError> {
+        self.within(self.inner.claim(claim)).await
+    }
+
+    async fn renew(&self, claim: Claim<'_>) -> Result<Hold, StoreError> {
+        self.within(self.inner.renew(claim)).await
+    }
+
+    async fn confirm(&self, confirm: Confirm<'_>) -> Result<Hold, StoreError> {
+        self.within(self.inner.confirm(confirm)).await
+    }
+
+    async fn release(&self, release: Release<'_>) -> Result<(), StoreError> {
+        self.within(self.inner.release(release)).await
     }
 }
 

@@ -1,8 +1,8 @@
 //! The contract between the window math and whatever keeps the counts.
 //!
-//! A [`Store`] takes several [`Charge`]s all or nothing, settles and forgets. This crate holds that trait, the [`Key`] a count
-//! belongs to, what is asked of a store and what it answers; `tollgate-memory` and the stores on Redis implement it, and
-//! `tollgate-suite` certifies any other.
+//! A [`Store`] takes several [`Charge`]s all or nothing, settles and forgets; [`Claims`] keep who works on what, so that a message
+//! which arrives twice is worked on once. This crate holds the two traits, the [`Key`] a count or a claim belongs to, what is asked
+//! and what is answered; `tollgate-memory` and the stores on Redis implement both, and `tollgate-suite` certifies any other.
 //!
 //! It never knows a policy, a backend or HTTP.
 //!
@@ -37,6 +37,8 @@
 //! bounds how long a store may take, on Tokio's timer.
 
 mod charge;
+mod claim;
+mod claims;
 #[cfg(feature = "deadline")]
 mod deadline;
 mod decisions;
@@ -47,6 +49,8 @@ mod part;
 mod store;
 
 pub use charge::{Charge, Correction, Forget, MOST_CHARGES, Settle, SettleId, Take, Target};
+pub use claim::{Claim, ClaimKey, ClaimToken, Confirm, Release};
+pub use claims::{Claimed, Claims, Hold};
 #[cfg(feature = "deadline")]
 pub use deadline::{Deadline, DeadlineError};
 pub use decisions::Decisions;

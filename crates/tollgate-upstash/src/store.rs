@@ -4,10 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use tollgate_script::{
-    Call, Dialect, Prefix, Replay, Reply, forget_answer, forget_call, settle_answer, settle_call,
-    take_answer, take_call,
+    Call, Dialect, Prefix, Replay, Reply, claim_answer, claim_call, confirm_call, forget_answer, forget_call,
+    hold_answer, release_answer, release_call, renew_call, settle_answer, settle_call, take_answer, take_call,
 };
-use tollgate_store::{Decisions, Forget, Settle, Store, StoreError, Take};
+use tollgate_store::{
+    Claim, Claimed, Claims, Confirm, Decisions, Forget, Hold, Release, Settle, Store, StoreError, Take,
+};
 
 use crate::{
     Credentials, UpstashConfigError, UpstashStoreBuilder,
@@ -15,7 +17,7 @@ use crate::{
     command::{Command, Script},
 };
 
-/// Counts in a database of Upstash, over its REST API.
+/// Counts, and keeps claims, in a database of Upstash, over its REST API.
 ///
 /// All stores of a process with the same credentials share one client: its connections, its queue and how far the service said
 /// it is. Cloning one is cheap, and the clones share too. It must be used within a Tokio runtime with I/O and time enabled.
@@ -101,6 +103,30 @@ impl Store for UpstashStore {
             return Ok(());
         }
         forget_answer(&self.send(&call).await?)
+    }
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl Claims for UpstashStore {
+    async fn claim(&self, claim: Claim<'_>) -> Result<Claimed, StoreError> {
+        let call = claim_call(&self.prefix, &claim)?;
+        claim_answer(&claim, &self.send(&call).await?)
+    }
+
+    async fn renew(&self, claim: Claim<'_>) -> Result<Hold, StoreError> {
+        let call = renew_call(&self.prefix, &claim)?;
+        hold_answer(&self.send(&call).await?)
+    }
+
+    async fn confirm(&self, confirm: Confirm<'_>) -> Result<Hold, StoreError> {
+        let call = confirm_call(&self.prefix, &confirm)?;
+        hold_answer(&self.send(&call).await?)
+    }
+
+    async fn release(&self, release: Release<'_>) -> Result<(), StoreError> {
+        let call = release_call(&self.prefix, &release)?;
+        release_answer(&self.send(&call).await?)
     }
 }
 
