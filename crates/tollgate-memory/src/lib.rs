@@ -50,6 +50,14 @@
 //! and takes the one that would go first, so that one arrival never waits for a look at all of them; a refusing key goes out of
 //! turn only if 128 keys in a row were.
 //!
+//! # Claims
+//!
+//! The store keeps [`Claims`](tollgate_store::Claims) too, under a lock of their own and beside the counts: at most as many as it may
+//! hold keys. When there is no room for one more, the one that was confirmed first is forgotten, and [`MemoryStats::dropped_claims`] rises if
+//! it still said something: its message would be worked on again if it arrived once more. A claim that is running is never forgotten
+//! before its lease ends; where all of them are, the next one is a [`Busy`](tollgate_store::StoreErrorKind::Busy). With the process all
+//! of it goes.
+//!
 //! # Time
 //!
 //! Time comes with each call and may step back; each charge is decided at the time it gives. What is idle is judged by the newest
@@ -62,9 +70,10 @@
 //! a known key pays for the order of eviction with one number in its own slot. An arrival at a full store is cheap but for a look at
 //! all slots once in an eighth of the capacity.
 //!
-//! There is one lock, held while a take looks its keys up and does the arithmetic, and never while anything is waited for.
+//! There is one lock for the counts, held while a take looks its keys up and does the arithmetic, and never while anything is waited for.
 
 mod capacity;
+mod claimed;
 mod eviction;
 mod idle;
 mod oldest;

@@ -17,4 +17,8 @@ pub struct MemoryStats {
     pub evicted_refusing: u64,
     /// Ids of settlements forgotten too early: one that is sent again after that is applied again.
     pub dropped_settle_ids: u64,
+    /// Claims held now, running and done, those that have ended and are not yet replaced included.
+    pub claims: usize,
+    /// Claims forgotten although they were done not long ago: their messages would be worked on again.
+    pub dropped_claims: u64,
 }

@@ -5,11 +5,14 @@ use std::{fmt, hash::BuildHasher};
 use async_trait::async_trait;
 use foldhash::fast::RandomState;
 use parking_lot::Mutex;
-use tollgate_store::{Decisions, Forget, Key, Settle, Store, StoreError, Take};
+use tollgate_store::{
+    Claim, Claimed, Claims, Confirm, Decisions, Forget, Hold, Key, Release, Settle, Store, StoreError, Take,
+};
 
 use crate::{
     MemoryStats,
     capacity::{self, CapacityError},
+    claimed,
     table::{Table, hashes},
 };
 
@@ -34,6 +37,7 @@ use crate::{
 /// ```
 pub struct MemoryStore {
     table: Mutex<Table>,
+    claims: Mutex<claimed::Table>,
     random: RandomState,
     capacity: usize,
 }
@@ -70,7 +74,8 @@ impl MemoryStore {
     }
 
     fn of(table: Table, capacity: usize) -> Self {
-        Self { table: Mutex::new(table), random: RandomState::default(), capacity }
+        let claims = Mutex::new(claimed::Table::new(capacity));
+        Self { table: Mutex::new(table), claims, random: RandomState::default(), capacity }
     }
 
     /// Takes all charges or none, at once: what [`Store::take`] does, without a future.
@@ -137,7 +142,9 @@ impl MemoryStore {
     /// How full it is and what it had to forget.
     #[must_use]
     pub fn stats(&self) -> MemoryStats {
-        self.table.lock().stats()
+        let stats = self.table.lock().stats();
+        let claims = self.claims.lock();
+        MemoryStats { claims: claims.len(), dropped_claims: claims.dropped(), ..stats }
     }
 
     /// The hash of a key under a seed of this store's own, so that nobody outside can choose keys that collide.
@@ -178,5 +185,26 @@ impl Store for MemoryStore {
 
     async fn forget(&self, forget: Forget<'_>) -> Result<(), StoreError> {
         Self::forget(self, &forget)
+    }
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl Claims for MemoryStore {
+    async fn claim(&self, claim: Claim<'_>) -> Result<Claimed, StoreError> {
+        self.claims.lock().claim(&claim)
+    }
+
+    async fn renew(&self, claim: Claim<'_>) -> Result<Hold, StoreError> {
+        Ok(self.claims.lock().renew(&claim))
+    }
+
+    async fn confirm(&self, confirm: Confirm<'_>) -> Result<Hold, StoreError> {
+        Ok(self.claims.lock().confirm(&confirm))
+    }
+
+    async fn release(&self, release: Release<'_>) -> Result<(), StoreError> {
+        self.claims.lock().release(&release);
+        Ok(())
     }
 }

@@ -72,6 +72,7 @@ impl Table {
             evicted_live: self.evicted_live,
             evicted_refusing: self.evicted_refusing,
             dropped_settle_ids: self.settled.dropped(),
+            ..MemoryStats::default()
         }
     }
 

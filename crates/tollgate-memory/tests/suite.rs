@@ -1,5 +1,9 @@
 //! The one suite, on the store in memory and behind every decorator.
 
+mod claims {
+    tollgate_suite::certify_claims! { #[tokio::test] tollgate_memory::MemoryStore::new() }
+}
+
 mod memory {
     tollgate_suite::certify! { #[tokio::test] tollgate_memory::MemoryStore::new() }
 }
@@ -11,6 +15,15 @@ mod behind_a_shared_pointer {
     use tollgate_store::Store;
 
     tollgate_suite::certify! { #[tokio::test] Arc::new(MemoryStore::new()) as Arc<dyn Store> }
+
+    mod claims {
+        use std::sync::Arc;
+
+        use tollgate_memory::MemoryStore;
+        use tollgate_store::Claims;
+
+        tollgate_suite::certify_claims! { #[tokio::test] Arc::new(MemoryStore::new()) as Arc<dyn Claims> }
+    }
 }
 
 mod within_a_deadline {
@@ -24,4 +37,8 @@ mod within_a_deadline {
     }
 
     tollgate_suite::certify! { #[tokio::test] store() }
+
+    mod claims {
+        tollgate_suite::certify_claims! { #[tokio::test] super::store() }
+    }
 }

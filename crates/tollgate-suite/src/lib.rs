@@ -15,6 +15,9 @@
 //! This is a dev-dependency; it is nobody's normal one. It brings no runtime and reads no clock: the times that a
 //! case names are its own, and nothing in it waits.
 //!
+//! [`certify_claims!`] does the same for a store of [`Claims`](tollgate_store::Claims): cases, and random histories against
+//! [`ReferenceClaims`].
+//!
 //! # What is demanded
 //!
 //! | group | of a store |
@@ -37,6 +40,7 @@
 mod case;
 mod cases;
 mod certify;
+mod claims;
 mod compare;
 mod differential;
 mod failure;
@@ -47,6 +51,9 @@ mod reference;
 mod setting;
 
 pub use case::{Case, Door, case, cases, run_all};
+pub use claims::{
+    CLAIM_STEPS, ClaimCase, ReferenceClaims, claim_case, claim_cases, claims_differential, run_all_claims,
+};
 pub use differential::{SEEDS, STEPS, differential};
 pub use failure::Failure;
 pub use reference::Reference;
