@@ -1,5 +1,6 @@
 //! The store on a real server.
 
+mod claims;
 #[cfg(feature = "tls")]
 mod encrypted;
 mod histories;

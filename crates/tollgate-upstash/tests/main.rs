@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod batching;
+mod claims;
 mod credentials;
 mod encryption;
 mod faults;

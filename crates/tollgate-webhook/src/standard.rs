@@ -1,0 +1,180 @@
+//! The signatures of Standard Webhooks.
+
+use std::{fmt, time::Duration};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use http::HeaderMap;
+use tollgate_core::Timestamp;
+
+use crate::{
+    SecretError, SecretFault, SignatureError,
+    secret::Keys,
+    signature_error::only,
+};
+
+/// The header of the message's id, the same when it is sent again. The signature covers it.
+pub const WEBHOOK_ID: &str = "webhook-id";
+/// The header of the time of this attempt, in Unix seconds. The signature covers it.
+pub const WEBHOOK_TIMESTAMP: &str = "webhook-timestamp";
+/// The header of the signatures: `v1,` and base64, several with spaces between.
+pub const WEBHOOK_SIGNATURE: &str = "webhook-signature";
+
+/// The secrets of a sender that signs as [Standard Webhooks](https://www.standardwebhooks.com/) says.
+///
+/// The signature covers the id, the time and the raw body. A request that was signed longer ago than the tolerance, or further in the
+/// future, is refused: so what was once seen cannot be sent again later.
+///
+/// ```
+/// use tollgate_core::Timestamp;
+/// use tollgate_webhook::{StandardHeaders, StandardSecrets};
+///
+/// let secrets = StandardSecrets::new(["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"])?;
+/// let headers = StandardHeaders {
+///     id: b"msg_p5jXN8AQM9LWM0D4loKWxJek",
+///     timestamp: b"1614265330",
+///     signature: b"v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+/// };
+/// let now = Timestamp::from_unix_ms(1_614_265_331_000);
+/// assert!(secrets.verify_signature(headers, br#"{"test": 2432232314}"#, now).is_ok());
+/// # Ok::<(), tollgate_webhook::SecretError>(())
+/// ```
+#[derive(Clone)]
+pub struct StandardSecrets {
+    keys: Keys,
+    tolerance: Duration,
+}
+
+/// The values of the three headers, as they were sent.
+#[derive(Clone, Copy, Debug)]
+pub struct StandardHeaders<'a> {
+    /// [`WEBHOOK_ID`].
+    pub id: &'a [u8],
+    /// [`WEBHOOK_TIMESTAMP`].
+    pub timestamp: &'a [u8],
+    /// [`WEBHOOK_SIGNATURE`].
+    pub signature: &'a [u8],
+}
+
+/// Each costs an HMAC for each secret, and whoever sends them need not be genuine.
+const MOST_SIGNATURES: usize = 16;
+
+impl StandardSecrets {
+    /// How far the time of a request may be from now if nobody says otherwise: five minutes.
+    pub const TOLERANCE: Duration = Duration::from_secs(300);
+    /// The longest tolerance: a day.
+    pub const LONGEST_TOLERANCE: Duration = Duration::from_secs(86_400);
+
+    /// These secrets, as the sender shows them: `whsec_` and base64, or base64 alone. Any of them may have signed;
+    /// [`StandardSecrets::sign`] uses the first.
+    ///
+    /// # Errors
+    /// Only if there is none or more than 16, or one is no base64, has white space round it, or stands for less than 16 bytes.
+    pub fn new<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Result<Self, SecretError> {
+        let read = |secret: S| {
+            let secret = secret.as_ref();
+            if secret.trim() != secret {
+                return Err(SecretFault::Space);
+            }
+            let base64 = secret.strip_prefix("whsec_").unwrap_or(secret);
+            STANDARD.decode(base64).map_err(|_| SecretFault::NotBase64)
+        };
+        let keys = Keys::new(secrets.into_iter().map(read))?;
+        Ok(Self { keys, tolerance: Self::TOLERANCE })
+    }
+
+    /// Allows the time of a request to be this far from now, before or after; [`StandardSecrets::LONGEST_TOLERANCE`] at most.
+    #[must_use]
+    pub fn tolerance(mut self, tolerance: Duration) -> Self {
+        self.tolerance = tolerance.min(Self::LONGEST_TOLERANCE);
+        self
+    }
+
+    /// Checks that one of the secrets signed this id, time and raw body, and that the time is near; gives that time.
+    ///
+    /// # Errors
+    /// Only if none did, the time is not near, or one of the three headers is not there exactly once and well formed.
+    pub fn verify(
+        &self,
+        headers: &HeaderMap,
+        body: &[u8],
+        now: Timestamp,
+    ) -> Result<Timestamp, SignatureError> {
+        let headers = StandardHeaders {
+            id: only(headers, WEBHOOK_ID)?,
+            timestamp: only(headers, WEBHOOK_TIMESTAMP)?,
+            signature: only(headers, WEBHOOK_SIGNATURE)?,
+        };
+        self.verify_signature(headers, body, now)
+    }
+
+    /// As [`StandardSecrets::verify`], given the values of the headers.
+    ///
+    /// # Errors
+    /// Only if no secret signed this, the time is not near, or a value is not well formed.
+    pub fn verify_signature(
+        &self,
+        headers: StandardHeaders<'_>,
+        body: &[u8],
+        now: Timestamp,
+    ) -> Result<Timestamp, SignatureError> {
+        let StandardHeaders { id, timestamp, signature } = headers;
+        if id.is_empty() {
+            return Err(SignatureError::Malformed { header: WEBHOOK_ID });
+        }
+        let signed_at = instant(timestamp).ok_or(SignatureError::Malformed { header: WEBHOOK_TIMESTAMP })?;
+        let signatures =
+            signatures(signature).ok_or(SignatureError::Malformed { header: WEBHOOK_SIGNATURE })?;
+        if !self.keys.have_signed(&[id, b".", timestamp, b".", body], &signatures) {
+            return Err(SignatureError::Mismatch);
+        }
+        // Only a genuine sender learns what is wrong with its clock.
+        if now.since(signed_at) > self.tolerance {
+            Err(SignatureError::TooOld)
+        } else if signed_at.since(now) > self.tolerance {
+            Err(SignatureError::TooNew)
+        } else {
+            Ok(signed_at)
+        }
+    }
+
+    /// The value of [`WEBHOOK_SIGNATURE`] for this, with [`WEBHOOK_TIMESTAMP`] in whole seconds: for tests, and for playing a sender.
+    #[must_use]
+    pub fn sign(&self, id: &str, timestamp_seconds: u64, body: &[u8]) -> String {
+        let timestamp = timestamp_seconds.to_string();
+        let signed = self.keys.sign(&[id.as_bytes(), b".", timestamp.as_bytes(), b".", body]);
+        format!("v1,{}", STANDARD.encode(signed))
+    }
+}
+
+/// Without the secrets.
+impl fmt::Debug for StandardSecrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StandardSecrets")
+            .field("secrets", &self.keys.len())
+            .field("tolerance", &self.tolerance)
+            .finish()
+    }
+}
+
+/// Whole seconds, in digits alone: no sign, no space, no fraction, and no more than there is room for.
+fn instant(seconds: &[u8]) -> Option<Timestamp> {
+    if seconds.is_empty() || seconds.len() > 15 || !seconds.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let seconds: u64 = std::str::from_utf8(seconds).ok()?.parse().ok()?;
+    seconds.checked_mul(1_000).map(Timestamp::from_unix_ms)
+}
+
+/// The signatures that are HMACs. Those of other versions are passed over: a sender may use several.
+fn signatures(value: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let words = value.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
+    let mut signatures = Vec::new();
+    for word in words {
+        let Some(base64) = word.strip_prefix(b"v1,") else { continue };
+        if signatures.len() == MOST_SIGNATURES {
+            return None;
+        }
+        signatures.push(STANDARD.decode(base64).ok()?);
+    }
+    (!signatures.is_empty()).then_some(signatures)
+}
