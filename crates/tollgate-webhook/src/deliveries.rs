@@ -1,0 +1,333 @@
+//! Deliveries that are each to be processed once.
+
+use std::{error::Error, fmt, future::Future, pin::Pin, sync::Arc};
+
+use tollgate_core::{Timestamp, Window};
+use tollgate_store::{ClaimToken, Claimed, Claims, Name, NameError, StoreError};
+
+use crate::{Delivery, DeliveryId, DeliveryTicket, held::Held, place::Place};
+
+type Clock = dyn Fn() -> Timestamp + Send + Sync;
+type Spawner = dyn Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync;
+
+/// Sees to it that a delivery which arrives several times is processed once: claim, then confirm or release.
+///
+/// A claim is held for a lease. Confirmed, its id is a duplicate for the retention; released, or once the lease has run out, the next
+/// delivery of the id is processed.
+///
+/// This is at least once, with duplicates held back, and no more can be had: whoever does the work and ends before it confirms has it
+/// done again. Where an effect must happen once, store the id with it, in one transaction.
+///
+/// A clone is the same one.
+///
+/// ```
+/// use tollgate_core::Timestamp;
+/// # use tollgate_memory::MemoryStore;
+/// use tollgate_webhook::{Begin, Deliveries, DeliveryId, OnClaimOutage};
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// # let clock = || Timestamp::from_unix_ms(1_764_547_200_000);
+/// let deliveries = Deliveries::builder("github", MemoryStore::new(), OnClaimOutage::ProcessAnyway, clock).build()?;
+///
+/// let id = DeliveryId::try_new("72d3162e-cc78-11e3-81ab-4c9367dc0958")?;
+/// let Begin::First(delivery) = deliveries.begin("17", &id).await else { panic!("it is new") };
+/// assert!(matches!(deliveries.begin("17", &id).await, Begin::Running { .. }));
+/// delivery.confirm().await?;
+/// assert!(matches!(deliveries.begin("17", &id).await, Begin::Duplicate));
+/// // The same event of another hook is another delivery.
+/// assert!(matches!(deliveries.begin("18", &id).await, Begin::First(_)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Deliveries {
+    shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) claims: Arc<dyn Claims>,
+    pub(crate) clock: Arc<Clock>,
+    pub(crate) terms: Terms,
+    pub(crate) spawner: Option<Arc<Spawner>>,
+}
+
+/// What is held, for how long, and under which key.
+#[derive(Clone, Debug)]
+pub(crate) struct Terms {
+    pub(crate) name: Box<str>,
+    pub(crate) lease: Window,
+    pub(crate) retention: Window,
+    pub(crate) on_outage: OnClaimOutage,
+    /// What literal keys begin with, in the simple mode.
+    pub(crate) simple: Option<Box<str>>,
+}
+
+/// What to do with a delivery when it cannot be told whether it is the first.
+///
+/// The enum is exhaustive on purpose, and there is no default: only the endpoint knows which mistake is the smaller one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OnClaimOutage {
+    /// Process it, perhaps twice; logged. For work that may be repeated, and for senders that send once, such as GitHub.
+    ProcessAnyway,
+    /// Refuse it. Only for senders that come again by themselves: with others it is lost.
+    Unavailable,
+}
+
+/// What to do with a delivery: exhaustive, since every caller has to answer each.
+#[derive(Debug)]
+#[must_use]
+pub enum Begin {
+    /// It is to be processed, and then confirmed or released.
+    First(Delivery),
+    /// Another request is processing it.
+    Running {
+        /// When that ends at the latest, unless it is renewed: until then nobody knows whether it will succeed.
+        until: Timestamp,
+    },
+    /// It was processed.
+    Duplicate,
+    /// It cannot be told, and [`OnClaimOutage::Unavailable`] says to refuse it then.
+    Unavailable(StoreError),
+}
+
+impl Deliveries {
+    /// How long a claim is held if nobody says otherwise: five minutes.
+    pub const LEASE: Window = Window::from_ms(300_000);
+    /// How long a confirmed id is remembered if nobody says otherwise: seven days, more than twice what GitHub and Stripe deliver
+    /// again within.
+    pub const RETENTION: Window = Window::WEEK;
+    /// How long the simple mode remembers an id.
+    pub const SIMPLE_RETENTION: Window = Window::DAY;
+
+    /// Sets up the deliveries of one endpoint, under a name that its keys begin with: lower-case words, as a policy's.
+    ///
+    /// `clock` says the time: `move || guard.now()`, or `|| SystemClock.now()`.
+    pub fn builder(
+        name: impl Into<String>,
+        claims: impl Claims,
+        on_outage: OnClaimOutage,
+        clock: impl Fn() -> Timestamp + Send + Sync + 'static,
+    ) -> DeliveriesBuilder {
+        DeliveriesBuilder {
+            name: name.into(),
+            claims: Arc::new(claims),
+            clock: Arc::new(clock),
+            spawner: None,
+            lease: Self::LEASE,
+            retention: Self::RETENTION,
+            on_outage,
+            simple: None,
+        }
+    }
+
+    /// Claims a delivery, for a hook or a project: one id may be sent to several of those, and GitHub's belongs to the event.
+    ///
+    /// Call it once for each request that arrives, after its signature was checked: else anyone could use up ids. Call it before
+    /// anything is counted: a duplicate must not spend a quota.
+    pub async fn begin(&self, scope: &str, id: &DeliveryId) -> Begin {
+        let delivery = Delivery::new(self.held(scope.into(), id.clone(), new_token()));
+        let claimed = delivery.held().claim().await;
+        match claimed {
+            Ok(Claimed::Ours { .. }) => Begin::First(delivery),
+            Ok(Claimed::Running { until }) => {
+                delivery.forget();
+                // The simple mode has one mark for both.
+                if self.shared.terms.simple.is_some() { Begin::Duplicate } else { Begin::Running { until } }
+            }
+            Ok(Claimed::Done) => {
+                delivery.forget();
+                Begin::Duplicate
+            }
+            Err(error) => match self.on_outage() {
+                OnClaimOutage::ProcessAnyway => {
+                    tracing::warn!(
+                        error = &error as &dyn Error,
+                        endpoint = self.name(),
+                        "a delivery is processed although it cannot be told whether it is the first"
+                    );
+                    Begin::First(delivery.unclaimed())
+                }
+                OnClaimOutage::Unavailable => {
+                    // The claim may have been made: dropped, the delivery releases it.
+                    drop(delivery);
+                    Begin::Unavailable(error)
+                }
+            },
+        }
+    }
+
+    /// Goes on with a delivery that was handed over by [`Delivery::hand_over`], in this process or in another.
+    ///
+    /// Its lease has gone on meanwhile: [`Delivery::renew`] says whether it is still held.
+    #[must_use]
+    pub fn take_over(&self, ticket: DeliveryTicket) -> Delivery {
+        let DeliveryTicket { scope, id, token } = ticket;
+        Delivery::new(self.held(scope, id, token))
+    }
+
+    fn held(&self, scope: Box<str>, id: DeliveryId, token: ClaimToken) -> Held {
+        let place = Arc::new(Place::new(scope, id, &self.shared.terms));
+        Held { shared: Arc::clone(&self.shared), place, token, is_claimed: true }
+    }
+
+    /// The time.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        (self.shared.clock)()
+    }
+
+    /// The name that its keys begin with.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.shared.terms.name
+    }
+
+    /// What happens when it cannot be told whether a delivery is the first.
+    #[must_use]
+    pub fn on_outage(&self) -> OnClaimOutage {
+        self.shared.terms.on_outage
+    }
+}
+
+impl fmt::Debug for Deliveries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Deliveries")
+            .field("terms", &self.shared.terms)
+            .field("claims", &self.shared.claims)
+            .finish_non_exhaustive()
+    }
+}
+
+/// 128 random bits for each request that arrives. Where the system has none to give, what the standard library seeds its maps with.
+fn new_token() -> ClaimToken {
+    use std::hash::{BuildHasher, RandomState};
+    let bits = || getrandom::u64().unwrap_or_else(|_| RandomState::new().hash_one(0u8));
+    ClaimToken::new(u128::from(bits()) << 64 | u128::from(bits()))
+}
+
+/// Sets up [`Deliveries`].
+#[must_use]
+pub struct DeliveriesBuilder {
+    name: String,
+    claims: Arc<dyn Claims>,
+    clock: Arc<Clock>,
+    spawner: Option<Arc<Spawner>>,
+    lease: Window,
+    retention: Window,
+    on_outage: OnClaimOutage,
+    simple: Option<String>,
+}
+
+impl DeliveriesBuilder {
+    /// How long a claim is held: a little above what the work takes at most, five minutes unless told otherwise. Longer work renews.
+    /// If a worker dies, a redelivery is processed after that.
+    pub fn lease(mut self, lease: Window) -> Self {
+        self.lease = lease;
+        self
+    }
+
+    /// How long a confirmed id is a duplicate: longer than the sender delivers again, seven days unless told otherwise.
+    pub fn retention(mut self, retention: Window) -> Self {
+        self.retention = retention;
+        self
+    }
+
+    /// How to run what is left to do when a [`Delivery`] is dropped: its claim is released then. With Tokio
+    /// `|task| drop(tokio::spawn(task))`.
+    ///
+    /// Without it, the claim of a handler that panics or is cancelled is held until its lease ends.
+    pub fn spawner(
+        mut self,
+        spawner: impl Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync + 'static,
+    ) -> Self {
+        self.spawner = Some(Arc::new(spawner));
+        self
+    }
+
+    /// The simple mode: one mark for each id under a literal key, such as `github-delivery:<id>`, without a store's prefix and without
+    /// the hook or project. It is made at once if there is none yet, and lives for 24 hours.
+    ///
+    /// It is what `SET github-delivery:<id> … NX EX 86400` does, and shares its marks with programs that do that. A delivery in
+    /// progress is a duplicate; to confirm needs no call; to release removes the mark. If the process dies meanwhile, the delivery is
+    /// lost until the mark has gone. Two hooks of one event are one.
+    pub fn simple(mut self, key_prefix: impl Into<String>) -> Self {
+        self.simple = Some(key_prefix.into());
+        (self.lease, self.retention) = (Deliveries::SIMPLE_RETENTION, Deliveries::SIMPLE_RETENTION);
+        self
+    }
+
+    /// The deliveries. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// Only if the name is none, the retention is shorter than the lease, or the literal keys would begin with nothing.
+    pub fn build(self) -> Result<Deliveries, DeliveriesError> {
+        Name::try_new(&self.name).map_err(DeliveriesError::Name)?;
+        if self.retention < self.lease {
+            return Err(DeliveriesError::Retention { lease: self.lease, retention: self.retention });
+        }
+        if self.simple.as_ref().is_some_and(|prefix| prefix.trim().is_empty()) {
+            return Err(DeliveriesError::KeyPrefix);
+        }
+        let terms = Terms {
+            name: self.name.into(),
+            lease: self.lease,
+            retention: self.retention,
+            on_outage: self.on_outage,
+            simple: self.simple.map(Into::into),
+        };
+        let (claims, clock, spawner) = (self.claims, self.clock, self.spawner);
+        Ok(Deliveries { shared: Arc::new(Shared { claims, clock, terms, spawner }) })
+    }
+}
+
+impl fmt::Debug for DeliveriesBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeliveriesBuilder")
+            .field("name", &self.name)
+            .field("lease", &self.lease)
+            .field("retention", &self.retention)
+            .field("on_outage", &self.on_outage)
+            .field("simple", &self.simple)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Deliveries that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DeliveriesError {
+    /// The name is none.
+    Name(NameError),
+    /// What is done would be forgotten sooner than what is not.
+    Retention {
+        /// How long a claim is held.
+        lease: Window,
+        /// How long it is remembered.
+        retention: Window,
+    },
+    /// The literal keys of the simple mode would be nothing but an id, and could be anybody's.
+    KeyPrefix,
+}
+
+impl fmt::Display for DeliveriesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(_) => f.write_str("deliveries need a name for their keys, as in `github`"),
+            Self::Retention { lease, retention } => write!(
+                f,
+                "a retention of {retention} is shorter than the lease of {lease}: use at least as long, mostly days"
+            ),
+            Self::KeyPrefix => f.write_str("literal keys need a beginning of their own, as in `github-delivery:`"),
+        }
+    }
+}
+
+impl Error for DeliveriesError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Name(error) => Some(error),
+            Self::Retention { .. } | Self::KeyPrefix => None,
+        }
+    }
+}

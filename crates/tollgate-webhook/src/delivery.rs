@@ -1,0 +1,156 @@
+//! One delivery that is being processed.
+
+use std::{
+    error::Error,
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use tollgate_store::{Hold, StoreError};
+
+use crate::{DeliveryId, DeliveryTicket, held::Held};
+
+/// A delivery that is this request's to process: confirm it when the work is done, release it when it is not.
+///
+/// Dropped without either, by a panic or because the request was cancelled, it is released in the background, if the deliveries were
+/// given a [`spawner`](crate::DeliveriesBuilder::spawner); else its lease has to run out.
+#[must_use = "dropped, a delivery is released: confirm it when the work is done"]
+pub struct Delivery {
+    held: Held,
+    left: Left,
+}
+
+/// What is left to do with the claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Left {
+    Release,
+    Confirm,
+    Nothing,
+}
+
+impl Delivery {
+    pub(crate) const fn new(held: Held) -> Self {
+        Self { held, left: Left::Release }
+    }
+
+    /// The hook or project it is for.
+    #[must_use]
+    pub fn scope(&self) -> &str {
+        &self.held.place.scope
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &DeliveryId {
+        &self.held.place.id
+    }
+
+    /// Whether it is known to be the first: not if the store could not tell and it is processed anyway.
+    #[must_use]
+    pub const fn is_claimed(&self) -> bool {
+        self.held.is_claimed
+    }
+
+    /// The work is done: from now on the id is a duplicate.
+    ///
+    /// [`Hold::Lost`] says that the lease had run out, so another request may have done the work too. A delivery that was processed although
+    /// the store could not tell is claimed first, if it can be by now.
+    ///
+    /// # Errors
+    /// If the store could not. The id is processed again then, if it arrives after the lease.
+    pub async fn confirm(mut self) -> Result<Hold, StoreError> {
+        // Dropped half way, it is to be confirmed still.
+        self.left = Left::Confirm;
+        let confirmed = self.held.confirm().await;
+        self.left = Left::Nothing;
+        confirmed
+    }
+
+    /// The work is not done: the next delivery of the id is processed.
+    ///
+    /// # Errors
+    /// If the store could not. The id is free once the lease has run out.
+    pub async fn release(mut self) -> Result<(), StoreError> {
+        let released = self.held.release().await;
+        self.left = Left::Nothing;
+        released
+    }
+
+    /// The work takes longer: holds the claim for another lease from now on.
+    ///
+    /// [`Hold::Lost`] says that the lease had run out: stop, if the work must not be done twice.
+    ///
+    /// # Errors
+    /// If the store could not; the lease goes on as it was.
+    pub async fn renew(&self) -> Result<Hold, StoreError> {
+        self.held.renew().await
+    }
+
+    /// What another process needs to go on with it: see [`Deliveries::take_over`](crate::Deliveries::take_over). Whoever takes it over
+    /// confirms or releases it; this value still does too.
+    #[must_use]
+    pub fn ticket(&self) -> DeliveryTicket {
+        self.held.ticket()
+    }
+
+    /// Gives it to another process: nothing is done when this value is dropped.
+    #[must_use = "what is not taken over is held until its lease ends"]
+    pub fn hand_over(self) -> DeliveryTicket {
+        let ticket = self.ticket();
+        self.forget();
+        ticket
+    }
+
+    pub(crate) fn forget(mut self) {
+        self.left = Left::Nothing;
+    }
+
+    pub(crate) const fn held(&self) -> &Held {
+        &self.held
+    }
+
+    /// The same, of which it is not known whether it is the first.
+    pub(crate) fn unclaimed(mut self) -> Self {
+        self.held.is_claimed = false;
+        self
+    }
+}
+
+impl Drop for Delivery {
+    fn drop(&mut self) {
+        let left = self.left;
+        if left == Left::Nothing {
+            return;
+        }
+        let Some(spawner) = self.held.shared.spawner.clone() else {
+            tracing::warn!(id = %self.id(), "a delivery was dropped: it is held until its lease ends");
+            return;
+        };
+        let held = self.held.clone();
+        let task = async move {
+            let done = match left {
+                Left::Confirm => held.confirm().await.map(|_| ()),
+                _ => held.release().await,
+            };
+            if let Err(error) = done {
+                let error = &error as &dyn Error;
+                tracing::warn!(error, id = %held.place.id, "a dropped delivery is held until its lease ends");
+            }
+        };
+        // A second panic while one unwinds would end the process, and a runtime that has ended takes no task.
+        if catch_unwind(AssertUnwindSafe(|| spawner(Box::pin(task)))).is_err() {
+            tracing::warn!(id = %self.id(), "the spawner panics: a delivery is held until its lease ends");
+        }
+    }
+}
+
+/// Without the token.
+impl fmt::Debug for Delivery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Delivery")
+            .field("scope", &self.scope())
+            .field("id", &self.id())
+            .field("is_claimed", &self.is_claimed())
+            .finish_non_exhaustive()
+    }
+}
