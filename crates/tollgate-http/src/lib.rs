@@ -66,6 +66,7 @@
 //! | feature | what it adds |
 //! |---|---|
 //! | `visitor` | a [`Rejection`] from the error of a request without a visitor |
+//! | `webhook` | `WebhookLayer`: genuine deliveries of a webhook, each once |
 //! | `axum` | `visitor`; the extractor `Caller`; [`Passed`], [`Refused`] and [`Rejection`] as responses of a handler |
 
 mod admit;
@@ -82,6 +83,8 @@ mod rejection;
 mod responses;
 mod retry_after;
 mod service;
+#[cfg(feature = "webhook")]
+mod webhook;
 
 pub use admit::{Passed, Refused, admit};
 #[cfg(feature = "axum")]
@@ -94,3 +97,7 @@ pub use problem::{PROBLEM_JSON, QUOTA_EXCEEDED, TEMPORARY_REDUCED_CAPACITY};
 pub use rejection::Rejection;
 pub use retry_after::{retry_after, retry_after_seconds};
 pub use service::GuardService;
+#[cfg(feature = "webhook")]
+pub use webhook::{
+    Arrival, Ending, NoDelivery, Received, WebhookFuture, WebhookLayer, WebhookService,
+};

@@ -3,7 +3,7 @@
 use std::{error::Error, fmt, future::Future, pin::Pin, sync::Arc};
 
 use tollgate_core::{Timestamp, Window};
-use tollgate_store::{ClaimToken, Claimed, Claims, Name, NameError, StoreError};
+use tollgate_store::{ClaimToken, Claimed, Claims, Hold, Name, NameError, StoreError};
 
 use crate::{Delivery, DeliveryId, DeliveryTicket, held::Held, place::Place};
 
@@ -164,6 +164,15 @@ impl Deliveries {
     pub fn take_over(&self, ticket: DeliveryTicket) -> Delivery {
         let DeliveryTicket { scope, id, token } = ticket;
         Delivery::new(self.held(scope, id, token))
+    }
+
+    /// Holds the claim of this ticket for another lease from now on: see [`Delivery::renew`].
+    ///
+    /// # Errors
+    /// If the store could not; the lease goes on as it was.
+    pub async fn renew(&self, ticket: &DeliveryTicket) -> Result<Hold, StoreError> {
+        let DeliveryTicket { scope, id, token } = ticket.clone();
+        self.held(scope, id, token).renew().await
     }
 
     fn held(&self, scope: Box<str>, id: DeliveryId, token: ClaimToken) -> Held {

@@ -1,0 +1,50 @@
+//! The limit on who sends what is not genuine.
+
+use std::{future::Future, pin::Pin, sync::Arc};
+
+use http::request;
+use tollgate_guard::{Charges, Charging, Guard};
+use tollgate_store::Store;
+
+use crate::{Rejection, admit};
+
+type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+type Charge = dyn Fn(&request::Parts) -> Result<Charges, Rejection> + Send + Sync;
+
+/// A guard and what it is asked, whatever its store is.
+pub(super) trait SourceLimit: Send + Sync {
+    fn charges(&self, head: &request::Parts) -> Result<Charges, Rejection>;
+
+    /// Whether the source may go on; writes nothing.
+    fn ask<'a>(&'a self, charges: &'a Charges) -> Later<'a, Result<(), Rejection>>;
+
+    /// Counts what was not genuine.
+    fn count<'a>(&'a self, charges: &'a Charges) -> Later<'a, ()>;
+}
+
+pub(super) struct Guarded<S> {
+    pub(super) guard: Arc<Guard<S>>,
+    pub(super) charge: Box<Charge>,
+}
+
+impl<S: Store> SourceLimit for Guarded<S> {
+    fn charges(&self, head: &request::Parts) -> Result<Charges, Rejection> {
+        (self.charge)(head)
+    }
+
+    fn ask<'a>(&'a self, charges: &'a Charges) -> Later<'a, Result<(), Rejection>> {
+        Box::pin(async move {
+            let asked: Charges =
+                charges.borrowed().iter().map(|charge| charge.clone().charging(Charging::Never)).collect();
+            let outcome = self.guard.check(&asked.borrowed()).await;
+            admit(outcome, self.guard.now()).map(|_| ()).map_err(Rejection::from)
+        })
+    }
+
+    fn count<'a>(&'a self, charges: &'a Charges) -> Later<'a, ()> {
+        Box::pin(async move {
+            // Whatever comes of it, the request is refused already; an outage is the guard's to log.
+            let _ = self.guard.check(&charges.borrowed()).await;
+        })
+    }
+}
