@@ -1,1 +1,10 @@
-//! x
+//! Tests through the public API, some of them against a real server.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod deliveries;
+mod github;
+mod secrets;
+mod servers;
+mod simple;
+mod standard;

@@ -69,13 +69,13 @@ pub async fn claims_differential(
 /// A time that is owed an answer: a store may have dropped at the newest time what had ended by then.
 fn time(rng: &mut Rng, model: &ReferenceClaims, key: &ClaimKey<'_>, newest: Timestamp) -> Timestamp {
     let until = model.find(&key.to_bytes()).map(|kept| kept.until);
-    match (rng.u8(..8), until) {
+    match (rng.u8(..32), until) {
         (0, Some(until)) if until > newest => before(until, 1),
         (1, Some(until)) if until > newest => until,
         (2, Some(until)) if until > newest => after(until, 1),
-        (3, _) if until.is_none_or(|until| until > newest) => before(newest, rng.u64(..10_000)),
-        (4, _) => after(newest, rng.u64(..10 * 3_600_000)),
-        (5 | 6, _) => after(newest, rng.u64(..60_000)),
+        (3..8, _) if until.is_none_or(|until| until > newest) => before(newest, rng.u64(..10_000)),
+        (8, _) => after(newest, rng.u64(..10 * 3_600_000)),
+        (9..20, _) => after(newest, rng.u64(..60_000)),
         _ => newest,
     }
 }
