@@ -98,6 +98,4 @@ pub use rejection::Rejection;
 pub use retry_after::{retry_after, retry_after_seconds};
 pub use service::GuardService;
 #[cfg(feature = "webhook")]
-pub use webhook::{
-    Arrival, Ending, NoDelivery, Received, WebhookFuture, WebhookLayer, WebhookService,
-};
+pub use webhook::{Arrival, Ending, NoDelivery, Received, WebhookFuture, WebhookLayer, WebhookService};

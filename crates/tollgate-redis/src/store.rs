@@ -6,9 +6,9 @@ use async_trait::async_trait;
 use redis::Cmd;
 use tokio::time::{Instant, timeout_at};
 use tollgate_script::{
-    Call, Dialect, Prefix, Replay, Reply, ServerAnswer, claim_answer, claim_call, confirm_call, forget_answer,
-    forget_call, hold_answer, release_answer, release_call, renew_call, settle_answer, settle_call,
-    take_answer, take_call,
+    Call, Dialect, Prefix, Replay, Reply, ServerAnswer, claim_answer, claim_call, confirm_call,
+    forget_answer, forget_call, hold_answer, release_answer, release_call, renew_call, settle_answer,
+    settle_call, take_answer, take_call,
 };
 use tollgate_store::{
     Claim, Claimed, Claims, Confirm, Decisions, Forget, Hold, Release, Settle, Store, StoreError,

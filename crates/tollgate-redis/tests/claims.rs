@@ -148,7 +148,15 @@ async fn what_nobody_here_writes_is_an_error_and_is_left_alone() {
     let key = ClaimKey::Key(Key::new(Name::new("github"), &parts));
     let name = "limit:%:claim:github:1";
     let token = "0".repeat(32);
-    let texts = ["1", "", "p:", &format!("x:{token}:1"), &format!("p:{token}:"), &format!("p:{token}:1:2"), "p:12:34"];
+    let texts = [
+        "1",
+        "",
+        "p:",
+        &format!("x:{token}:1"),
+        &format!("p:{token}:"),
+        &format!("p:{token}:1:2"),
+        "p:12:34",
+    ];
     for text in texts {
         served.server.run(&["SET", name, text]);
         let errors = [

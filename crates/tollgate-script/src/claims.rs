@@ -1,7 +1,9 @@
 //! Claims on their way to the script, and whose a key is on the way back.
 
 use tollgate_core::Timestamp;
-use tollgate_store::{Claim, ClaimKey, ClaimToken, Claimed, Confirm, Hold, Release, StoreError, StoreErrorKind};
+use tollgate_store::{
+    Claim, ClaimKey, ClaimToken, Claimed, Confirm, Hold, Release, StoreError, StoreErrorKind,
+};
 
 use crate::{Call, Prefix, Reply, Script, Words, number::SLACK_MS, reply::garbage};
 

@@ -82,7 +82,9 @@ mod take;
 mod words;
 
 pub use call::Call;
-pub use claims::{claim_answer, claim_call, confirm_call, hold_answer, release_answer, release_call, renew_call};
+pub use claims::{
+    claim_answer, claim_call, confirm_call, hold_answer, release_answer, release_call, renew_call,
+};
 pub use dialect::Dialect;
 pub use forget::{forget_answer, forget_call};
 pub use prefix::{Prefix, PrefixError};

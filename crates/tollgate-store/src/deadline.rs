@@ -5,8 +5,8 @@ use std::{fmt, future::Future, time::Duration};
 use async_trait::async_trait;
 
 use crate::{
-    Claim, Claimed, Claims, Confirm, Decisions, Forget, Hold, Release, Settle, Store, StoreError, StoreErrorKind,
-    Take,
+    Claim, Claimed, Claims, Confirm, Decisions, Forget, Hold, Release, Settle, Store, StoreError,
+    StoreErrorKind, Take,
 };
 
 /// A store, of counts or of claims, that answers within a deadline, round one that has none of its own.

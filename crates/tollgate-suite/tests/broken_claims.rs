@@ -12,9 +12,7 @@ use tollgate_core::{Timestamp, Window};
 use tollgate_store::{
     Claim, ClaimKey, ClaimToken, Claimed, Claims, Confirm, Hold, Release, StoreError, StoreErrorKind,
 };
-use tollgate_suite::{
-    CLAIM_STEPS, SEEDS, Setting, claim_cases, claims_differential, run_all_claims,
-};
+use tollgate_suite::{CLAIM_STEPS, SEEDS, Setting, claim_cases, claims_differential, run_all_claims};
 
 macro_rules! faults {
     ($($fault:ident)*) => {
@@ -43,10 +41,7 @@ faults! {
 const FOUND_BY: &[(&str, &[Fault])] = &[
     ("a_claim_is_held_by_one", &[Fault::TwoHoldOne]),
     ("a_claim_sent_again_is_still_ours", &[Fault::OwnClaimIsRefused, Fault::ClaimAgainRenews]),
-    (
-        "a_confirmation_sent_again_changes_nothing",
-        &[Fault::ConfirmAgainIsLost, Fault::ConfirmAgainExtends],
-    ),
+    ("a_confirmation_sent_again_changes_nothing", &[Fault::ConfirmAgainIsLost, Fault::ConfirmAgainExtends]),
     (
         "a_late_confirmation_says_so",
         &[Fault::LateConfirmCounts, Fault::LateConfirmCreates, Fault::ReleaseIsByAnyone],
@@ -54,7 +49,12 @@ const FOUND_BY: &[(&str, &[Fault])] = &[
     ("a_lease_ends", &[Fault::LeaseEndsAnInstantLate, Fault::LeaseNeverEnds]),
     (
         "a_lease_is_renewed_by_its_holder",
-        &[Fault::RenewDoesNothing, Fault::RenewIsByAnyone, Fault::RenewRevivesWhatIsDone, Fault::RenewCreates],
+        &[
+            Fault::RenewDoesNothing,
+            Fault::RenewIsByAnyone,
+            Fault::RenewRevivesWhatIsDone,
+            Fault::RenewCreates,
+        ],
     ),
     ("a_lease_that_ended_is_not_renewed", &[Fault::RenewRevivesWhatEnded]),
     ("a_literal_key_is_claimed_as_any_other", &[Fault::LiteralsAreOne]),
@@ -194,9 +194,7 @@ impl Claims for Broken {
         };
         let to = Kept { token: claim.token, until: claim.until(), is_done: false };
         let is_ours = match found {
-            Some(kept) if kept.is_done => {
-                self.is(Fault::RenewRevivesWhatIsDone) && kept.token == claim.token
-            }
+            Some(kept) if kept.is_done => self.is(Fault::RenewRevivesWhatIsDone) && kept.token == claim.token,
             Some(kept) => self.is_holder(&kept, claim.token, Fault::RenewIsByAnyone),
             None => self.is(Fault::RenewCreates),
         };

@@ -5,7 +5,8 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use tollgate_script::{
     Call, Dialect, Prefix, Replay, Reply, claim_answer, claim_call, confirm_call, forget_answer, forget_call,
-    hold_answer, release_answer, release_call, renew_call, settle_answer, settle_call, take_answer, take_call,
+    hold_answer, release_answer, release_call, renew_call, settle_answer, settle_call, take_answer,
+    take_call,
 };
 use tollgate_store::{
     Claim, Claimed, Claims, Confirm, Decisions, Forget, Hold, Release, Settle, Store, StoreError, Take,

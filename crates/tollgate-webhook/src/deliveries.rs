@@ -327,7 +327,9 @@ impl fmt::Display for DeliveriesError {
                 f,
                 "a retention of {retention} is shorter than the lease of {lease}: use at least as long, mostly days"
             ),
-            Self::KeyPrefix => f.write_str("literal keys need a beginning of their own, as in `github-delivery:`"),
+            Self::KeyPrefix => {
+                f.write_str("literal keys need a beginning of their own, as in `github-delivery:`")
+            }
         }
     }
 }

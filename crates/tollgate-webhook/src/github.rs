@@ -4,11 +4,7 @@ use std::fmt::{self, Write as _};
 
 use http::HeaderMap;
 
-use crate::{
-    SecretError, SecretFault, SignatureError,
-    secret::Keys,
-    signature_error::only,
-};
+use crate::{SecretError, SecretFault, SignatureError, secret::Keys, signature_error::only};
 
 /// The header of the signature: `sha256=` and 64 hex digits, over the raw body.
 pub const GITHUB_SIGNATURE: &str = "x-hub-signature-256";

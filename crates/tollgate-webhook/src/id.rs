@@ -82,9 +82,9 @@ impl fmt::Display for DeliveryIdError {
             Self::Long { bytes } => {
                 write!(f, "the delivery's id has {bytes} bytes: at most {} are taken", DeliveryId::LONGEST)
             }
-            Self::Sign => {
-                f.write_str("the delivery's id holds something else than letters, digits, `.`, `_`, `:` and `-`")
-            }
+            Self::Sign => f.write_str(
+                "the delivery's id holds something else than letters, digits, `.`, `_`, `:` and `-`",
+            ),
         }
     }
 }

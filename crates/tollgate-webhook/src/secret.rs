@@ -16,7 +16,9 @@ pub(crate) const MOST_SECRETS: usize = 16;
 
 impl Keys {
     /// Each with its place in the list, counted from 0, for the error.
-    pub(crate) fn new(secrets: impl IntoIterator<Item = Result<Vec<u8>, SecretFault>>) -> Result<Self, SecretError> {
+    pub(crate) fn new(
+        secrets: impl IntoIterator<Item = Result<Vec<u8>, SecretFault>>,
+    ) -> Result<Self, SecretError> {
         let mut keys = Vec::new();
         for (place, secret) in secrets.into_iter().enumerate() {
             let wrong = |fault| SecretError::Secret { place, fault };
@@ -100,8 +102,12 @@ impl fmt::Display for SecretError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::None => f.write_str("there is no secret: give at least one, as the sender has it"),
-            Self::TooMany => write!(f, "there are more than {MOST_SECRETS} secrets: drop those that nobody signs with"),
-            Self::Secret { place, fault } => write!(f, "secret {place}, counted from 0, cannot be used: {fault}"),
+            Self::TooMany => {
+                write!(f, "there are more than {MOST_SECRETS} secrets: drop those that nobody signs with")
+            }
+            Self::Secret { place, fault } => {
+                write!(f, "secret {place}, counted from 0, cannot be used: {fault}")
+            }
         }
     }
 }
@@ -113,8 +119,12 @@ impl fmt::Display for SecretFault {
                 f,
                 "it has {bytes} bytes and could be guessed: use at least {LEAST_BYTES}, for instance of `openssl rand -hex 32`"
             ),
-            Self::Space => f.write_str("it begins or ends with white space: a file's line end may have come along"),
-            Self::NotBase64 => f.write_str("it is no base64: it looks like `whsec_` and then base64, as the sender shows it"),
+            Self::Space => {
+                f.write_str("it begins or ends with white space: a file's line end may have come along")
+            }
+            Self::NotBase64 => {
+                f.write_str("it is no base64: it looks like `whsec_` and then base64, as the sender shows it")
+            }
         }
     }
 }

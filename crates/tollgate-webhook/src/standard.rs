@@ -6,11 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::HeaderMap;
 use tollgate_core::Timestamp;
 
-use crate::{
-    SecretError, SecretFault, SignatureError,
-    secret::Keys,
-    signature_error::only,
-};
+use crate::{SecretError, SecretFault, SignatureError, secret::Keys, signature_error::only};
 
 /// The header of the message's id, the same when it is sent again. The signature covers it.
 pub const WEBHOOK_ID: &str = "webhook-id";

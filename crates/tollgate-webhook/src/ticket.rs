@@ -76,7 +76,10 @@ impl FromStr for DeliveryTicket {
 /// Without the token.
 impl fmt::Debug for DeliveryTicket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DeliveryTicket").field("scope", &self.scope).field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("DeliveryTicket")
+            .field("scope", &self.scope)
+            .field("id", &self.id)
+            .finish_non_exhaustive()
     }
 }
 

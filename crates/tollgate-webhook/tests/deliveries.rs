@@ -15,9 +15,7 @@ use futures_util::{FutureExt as _, future::join_all};
 use tollgate_core::{Timestamp, Window};
 use tollgate_guard::{Clock as _, ManualClock};
 use tollgate_memory::MemoryStore;
-use tollgate_store::{
-    Claim, Claimed, Claims, Confirm, Hold, Release, StoreError, StoreErrorKind,
-};
+use tollgate_store::{Claim, Claimed, Claims, Confirm, Hold, Release, StoreError, StoreErrorKind};
 use tollgate_webhook::{
     Begin, Deliveries, DeliveriesBuilder, DeliveriesError, Delivery, DeliveryId, DeliveryIdError,
     DeliveryTicket, OnClaimOutage,
@@ -156,7 +154,15 @@ async fn a_ticket_is_one_line_of_text() {
         assert!(matches!(deliveries.begin(scope, &id("a:b")).await, Begin::Duplicate));
     }
     let token = "0".repeat(32);
-    for text in ["", "x", &token, &format!("{token} id"), &format!("+{} id s", &token[1..]), "1 id s", &format!("{token} i/d s")] {
+    for text in [
+        "",
+        "x",
+        &token,
+        &format!("{token} id"),
+        &format!("+{} id s", &token[1..]),
+        "1 id s",
+        &format!("{token} i/d s"),
+    ] {
         assert!(text.parse::<DeliveryTicket>().is_err(), "{text:?}");
     }
 }
@@ -165,7 +171,8 @@ async fn a_ticket_is_one_line_of_text() {
 async fn in_an_outage_the_endpoint_says_what_is_done() {
     let (clock, store) = (ManualClock::at_unix_ms(START), Slow::default());
     let release_at_once = |task: Pin<Box<dyn Future<Output = ()> + Send>>| task.now_or_never().unwrap();
-    let with = |on_outage| builder(store.clone(), &clock, on_outage).spawner(release_at_once).build().unwrap();
+    let with =
+        |on_outage| builder(store.clone(), &clock, on_outage).spawner(release_at_once).build().unwrap();
     let (anyway, unavailable) = (with(OnClaimOutage::ProcessAnyway), with(OnClaimOutage::Unavailable));
     store.0.fails.store(true, Ordering::SeqCst);
     let Begin::Unavailable(error) = unavailable.begin("17", &id("1")).await else { panic!("it fails") };
@@ -221,7 +228,9 @@ fn what_cannot_be_is_refused_before_the_first_delivery() {
 #[test]
 fn an_id_is_what_senders_have() {
     let longest = "x".repeat(128);
-    for good in ["1", "72d3162e-cc78-11e3-81ab-4c9367dc0958", "msg_p5jXN8AQM9LWM0D4loKWxJek", "a.b:c_d-E", &longest] {
+    for good in
+        ["1", "72d3162e-cc78-11e3-81ab-4c9367dc0958", "msg_p5jXN8AQM9LWM0D4loKWxJek", "a.b:c_d-E", &longest]
+    {
         assert_eq!(DeliveryId::try_new(good).unwrap().as_str(), good);
     }
     assert_eq!(DeliveryId::try_new(""), Err(DeliveryIdError::Empty));

@@ -11,11 +11,13 @@ fn fault(place: usize, fault: SecretFault) -> SecretError {
 #[test]
 fn githubs_secrets_are_checked_at_once() {
     let long = "x".repeat(64);
-    let new = |secrets: &[&str]| GithubSecrets::new(secrets).map(|_| ()).map_err(|error| {
-        let text = format!("{error} {error:?}");
-        assert!(!text.contains("hunter2"), "{text}");
-        error
-    });
+    let new = |secrets: &[&str]| {
+        GithubSecrets::new(secrets).map(|_| ()).map_err(|error| {
+            let text = format!("{error} {error:?}");
+            assert!(!text.contains("hunter2"), "{text}");
+            error
+        })
+    };
     assert_eq!(new(&["It's a Secret to Everybody", &long]), Ok(()));
     assert_eq!(new(&[]), Err(SecretError::None));
     assert_eq!(new(&[""]), Err(fault(0, SecretFault::Short { bytes: 0 })));

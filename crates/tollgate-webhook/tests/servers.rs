@@ -25,8 +25,10 @@ async fn two_machines_that_race_for_one_id_never_both_win() {
     for round in 0..50 {
         let id = id(&format!("round-{round}"));
         let begun = join_all(machines.iter().map(|machine| machine.begin("17", &id))).await;
-        let mut won: Vec<_> =
-            begun.into_iter().filter_map(|begun| if let Begin::First(one) = begun { Some(one) } else { None }).collect();
+        let mut won: Vec<_> = begun
+            .into_iter()
+            .filter_map(|begun| if let Begin::First(one) = begun { Some(one) } else { None })
+            .collect();
         assert_eq!(won.len(), 1, "round {round}");
         assert_eq!(won.remove(0).confirm().await.unwrap(), Hold::Ours);
         for machine in &machines {

@@ -115,8 +115,12 @@ fn a_hostile_time_is_refused_and_nothing_overflows() {
         let signature = secrets().sign(ID, seconds, BODY);
         for now in [Timestamp::EPOCH, at(SENT, 0), Timestamp::MAX] {
             let answer = verify(&seconds.to_string(), &signature, now);
-            let is_near = answer.is_ok_and(|sent| sent.since(now).max(now.since(sent)) <= StandardSecrets::TOLERANCE);
-            assert!(is_near || matches!(answer, Err(SignatureError::TooOld | SignatureError::TooNew)), "{seconds}");
+            let is_near =
+                answer.is_ok_and(|sent| sent.since(now).max(now.since(sent)) <= StandardSecrets::TOLERANCE);
+            assert!(
+                is_near || matches!(answer, Err(SignatureError::TooOld | SignatureError::TooNew)),
+                "{seconds}"
+            );
             let forged = verify(&seconds.to_string(), SIGNATURE, now);
             assert_eq!(forged, Err(SignatureError::Mismatch), "only who signs learns of its clock");
         }
@@ -154,10 +158,8 @@ fn a_text_that_is_split_elsewhere_has_another_time() {
 fn each_header_comes_exactly_once() {
     let now = at(SENT, 0);
     let names = [(WEBHOOK_ID, ID), (WEBHOOK_TIMESTAMP, "1614265330"), (WEBHOOK_SIGNATURE, SIGNATURE)];
-    let whole: HeaderMap = names
-        .iter()
-        .map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value)))
-        .collect();
+    let whole: HeaderMap =
+        names.iter().map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value))).collect();
     assert!(secrets().verify(&whole, BODY, now).is_ok());
     for (header, value) in names {
         let mut headers = whole.clone();

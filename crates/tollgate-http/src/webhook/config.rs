@@ -131,7 +131,8 @@ impl Config {
                 Err(rejection)
             }
             Begin::Unavailable(_) => {
-                let detail = "it cannot be told just now whether this delivery was processed: send it again later";
+                let detail =
+                    "it cannot be told just now whether this delivery was processed: send it again later";
                 let mut rejection = Rejection::problem(StatusCode::SERVICE_UNAVAILABLE, detail);
                 let now = self.deliveries.now();
                 let wait = retry_after(now.saturating_add(Outage::RETRY_AFTER), now);

@@ -163,8 +163,7 @@ pub(crate) async fn no_two_keys_share_a_claim(on: &Ground<'_>) -> Result<(), Fai
     ];
     let owners: Vec<_> = (0..).zip(pairs).collect();
     for (number, [hook, id]) in &owners {
-        let parts =
-            [Part::Number(on.setting.run), Part::Text(on.case), Part::Text(hook), Part::Text(id)];
+        let parts = [Part::Number(on.setting.run), Part::Text(on.case), Part::Text(hook), Part::Text(id)];
         on.claim_ours(Key::new(NAME, &parts).into(), on.token(*number), start).await?;
         let other = Key::new(Name::new("suite-b"), &parts);
         on.claim_ours(other.into(), on.token(100 + number), start).await?;
@@ -173,8 +172,7 @@ pub(crate) async fn no_two_keys_share_a_claim(on: &Ground<'_>) -> Result<(), Fai
         on.claim_ours(ClaimKey::Literal(&text), on.token(200 + number), start).await?;
     }
     for (number, [hook, id]) in &owners {
-        let parts =
-            [Part::Number(on.setting.run), Part::Text(on.case), Part::Text(hook), Part::Text(id)];
+        let parts = [Part::Number(on.setting.run), Part::Text(on.case), Part::Text(hook), Part::Text(id)];
         let key = Key::new(NAME, &parts).into();
         on.confirm("of each", key, on.token(*number), start, Hold::Ours).await?;
     }

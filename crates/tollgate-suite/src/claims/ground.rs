@@ -75,8 +75,7 @@ impl<'a> Ground<'a> {
         now: Timestamp,
         want: Claimed,
     ) -> Result<(), Failure> {
-        let got =
-            self.try_claim(key, token, now).await.map_err(|error| self.unexpected("claim", &error))?;
+        let got = self.try_claim(key, token, now).await.map_err(|error| self.unexpected("claim", &error))?;
         self.same(what, got, want)
     }
 

@@ -1,0 +1,236 @@
+//! The steps before the work, each before the next.
+
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response};
+use http_body::{Body, Frame};
+use http_body_util::{BodyExt as _, Full};
+use tollgate_guard::{Charges, Clock as _, Guard, Limit, ManualClock, OnOutage, Policy, Window};
+use tollgate_http::{Received, Rejection, WebhookLayer};
+use tollgate_memory::MemoryStore;
+use tollgate_webhook::{Deliveries, OnClaimOutage, StandardSecrets};
+use tower::{Layer as _, ServiceExt as _, service_fn};
+
+use crate::rig::{BODY, Rig, Stand};
+
+const FORGERIES: Policy<1> = Policy::new("forgeries", Limit::fixed(3, Window::MINUTE), OnOutage::Deny);
+
+fn limited(rig: &Rig) -> WebhookLayer {
+    let guard =
+        Guard::builder(MemoryStore::new()).policy(FORGERIES).clock(rig.clock.clone()).build().unwrap();
+    rig.layer().source_limit(Arc::new(guard), |head| match head.headers.get("x-source") {
+        Some(source) => Ok(Charges::from(FORGERIES.charge(source.to_str().unwrap()))),
+        None => Err(Rejection::problem(http::StatusCode::FORBIDDEN, "who are you")),
+    })
+}
+
+fn from_source(rig: &Rig, id: &str, source: &str) -> Request<Full<Bytes>> {
+    let mut request = rig.request(id, "done");
+    request.headers_mut().insert("x-source", source.parse().unwrap());
+    request
+}
+
+fn forged(rig: &Rig, source: &str) -> Request<Full<Bytes>> {
+    let mut request = from_source(rig, "forged", source);
+    let signature = rig.secrets.sign(b"another body");
+    request.headers_mut().insert("x-hub-signature-256", signature.parse().unwrap());
+    request
+}
+
+/// A body that counts how often it is asked for bytes, and has no end.
+#[derive(Default)]
+struct Watched(Arc<AtomicUsize>);
+
+impl Body for Watched {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(&[b' '; 1024])))))
+    }
+}
+
+impl From<Bytes> for Watched {
+    fn from(_: Bytes) -> Self {
+        Self::default()
+    }
+}
+
+async fn status_and_reads(layer: &WebhookLayer, headers: HeaderMap) -> (u16, usize) {
+    let reads = Arc::new(AtomicUsize::new(0));
+    let mut request = Request::post("/").body(Watched(Arc::clone(&reads))).unwrap();
+    *request.headers_mut() = headers;
+    let service = layer.layer(service_fn(|_: Request<Watched>| async {
+        Ok::<_, Infallible>(Response::new(Full::<Bytes>::default()))
+    }));
+    (service.oneshot(request).await.unwrap().status().as_u16(), reads.load(Ordering::SeqCst))
+}
+
+#[tokio::test]
+async fn forgeries_are_counted_and_then_refused_unread() {
+    let stand = Stand::memory();
+    let rig = stand.rig(OnClaimOutage::Unavailable);
+    let layer = limited(&rig);
+    let send = |request| rig.behind(&layer).oneshot(request);
+    // Genuine deliveries count for nothing.
+    for id in 0..10 {
+        assert_eq!(send(from_source(&rig, &format!("{id}"), "a")).await.unwrap().status(), 200);
+    }
+    for _ in 0..3 {
+        assert_eq!(send(forged(&rig, "a")).await.unwrap().status(), 401);
+    }
+    for request in [forged(&rig, "a"), from_source(&rig, "genuine", "a")] {
+        let answer = send(request).await.unwrap();
+        assert_eq!(answer.status(), 429);
+        assert!(answer.headers().contains_key("retry-after") && answer.headers().contains_key("ratelimit"));
+    }
+    let headers = from_source(&rig, "x", "a").into_parts().0.headers;
+    assert_eq!(status_and_reads(&layer, headers).await, (429, 0), "nothing of the body is read");
+    assert_eq!(send(from_source(&rig, "b", "b")).await.unwrap().status(), 200, "another source goes on");
+    assert_eq!((rig.runs(), stand.keys()), (11, 11));
+    rig.clock.advance(Duration::from_secs(60));
+    assert_eq!(send(from_source(&rig, "c", "a")).await.unwrap().status(), 200);
+    assert_eq!(send(rig.request("d", "done")).await.unwrap().status(), 403, "a source that cannot be told");
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_long_is_not_read_to_its_end() {
+    let rig = Stand::memory().rig(OnClaimOutage::Unavailable);
+    let layer = limited(&rig).body_limit(10 * 1024);
+    let headers = || from_source(&rig, "1", "a").into_parts().0.headers;
+    let mut announced = headers();
+    announced.insert("content-length", "10241".parse().unwrap());
+    for _ in 0..5 {
+        assert_eq!(
+            status_and_reads(&layer, announced.clone()).await,
+            (413, 0),
+            "it costs nothing, so it is not counted"
+        );
+    }
+    for _ in 0..3 {
+        assert_eq!(status_and_reads(&layer, headers()).await, (413, 11), "one more than is allowed");
+    }
+    assert_eq!(status_and_reads(&layer, headers()).await, (429, 0));
+    // Just as long as is allowed.
+    let exact = rig.layer().body_limit(BODY.len());
+    let answer = rig.behind(&exact).oneshot(rig.request("1", "done")).await.unwrap();
+    assert_eq!(answer.status(), 200);
+}
+
+#[tokio::test]
+async fn an_id_is_there_once_and_plain() {
+    let stand = Stand::memory();
+    let rig = stand.rig(OnClaimOutage::Unavailable);
+    let long = "x".repeat(129);
+    for name in ["x-github-delivery", "x-github-hook-id", "x-github-event"] {
+        for value in ["a b", "a/b", "", "{a}", &long] {
+            let mut request = rig.request("1", "done");
+            request.headers_mut().insert(name, value.parse().unwrap());
+            let answer = rig.answer(request).await;
+            assert_eq!(answer.status(), 400, "{name}: {value}");
+            let body = answer.into_body().collect().await.unwrap().to_bytes();
+            assert!(
+                !value.contains('b') || !String::from_utf8_lossy(&body).contains(value),
+                "nothing is repeated"
+            );
+        }
+        let mut twice = rig.request("1", "done");
+        twice.headers_mut().append(name, "2".parse().unwrap());
+        assert_eq!(rig.answer(twice).await.status(), 400, "{name} twice");
+    }
+    let mut without = rig.request("1", "done");
+    without.headers_mut().remove("x-github-delivery");
+    assert_eq!(rig.answer(without).await.status(), 400);
+    assert_eq!((rig.runs(), stand.keys()), (0, 0));
+}
+
+#[tokio::test]
+async fn what_the_filter_does_not_want_is_not_claimed() {
+    let stand = Stand::memory();
+    let rig = stand.rig(OnClaimOutage::Unavailable);
+    let pushes = rig.layer().events(|arrival| {
+        arrival.event == Some("push") && arrival.body.windows(4).any(|bytes| bytes == b"main")
+    });
+    let mut ping = rig.request("1", "done");
+    ping.headers_mut().insert("x-github-event", "ping".parse().unwrap());
+    let answer = rig.behind(&pushes).oneshot(ping.clone()).await.unwrap();
+    assert_eq!(answer.status(), 200);
+    assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), r#"{"delivery":"ignored"}"#);
+    assert_eq!((rig.runs(), stand.keys()), (0, 0));
+    let answer = rig.behind(&pushes).oneshot(rig.request("1", "done")).await.unwrap();
+    assert_eq!((answer.status().as_u16(), rig.runs()), (200, 1));
+    // Not even asked about what is not genuine.
+    let asked = rig.layer().events(|_| panic!("it is not genuine"));
+    assert_eq!(rig.behind(&asked).oneshot(forged(&rig, "a")).await.unwrap().status(), 401);
+}
+
+#[tokio::test]
+async fn the_service_gets_the_raw_body_and_the_delivery() {
+    let rig = Stand::memory().rig(OnClaimOutage::Unavailable);
+    let service = rig.layer().layer(service_fn(|request: Request<Full<Bytes>>| async move {
+        let received = request.extensions().get::<Received>().unwrap();
+        assert_eq!((received.id().as_str(), received.scope(), received.event()), ("1", "17", Some("push")));
+        assert!(received.is_claimed() && received.sent_at().is_none());
+        assert_eq!(request.into_body().collect().await.unwrap().to_bytes(), BODY);
+        Ok::<_, Infallible>(Response::new(Full::<Bytes>::from("done")))
+    }));
+    let answer = service.oneshot(rig.request("1", "done")).await.unwrap();
+    assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "done");
+}
+
+#[tokio::test]
+async fn a_sender_that_comes_again_is_told_when() {
+    let clock = ManualClock::at_unix_ms(1_796_040_000_000);
+    let now = clock.clone();
+    let deliveries =
+        Deliveries::builder("standard", MemoryStore::new(), OnClaimOutage::Unavailable, move || now.now());
+    let deliveries = deliveries.build().unwrap();
+    let secrets = StandardSecrets::new(["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]).unwrap();
+    let request = |id: &str, seconds: u64| {
+        Request::post("/")
+            .header("webhook-id", id)
+            .header("webhook-timestamp", seconds)
+            .header("webhook-signature", secrets.sign(id, seconds, BODY.as_bytes()))
+            .body(Full::<Bytes>::from(BODY))
+            .unwrap()
+    };
+    let layer = WebhookLayer::standard(secrets.clone(), deliveries.clone());
+    let service = layer.layer(service_fn(|request: Request<Full<Bytes>>| async move {
+        let received = request.extensions().get::<Received>().unwrap();
+        assert_eq!(received.sent_at().map(|sent| sent.unix_ms()), Some(1_796_040_000_000));
+        Ok::<_, Infallible>(Response::new(Full::<Bytes>::default()))
+    }));
+    let seconds = 1_796_040_000;
+    let delivery = match deliveries.begin("", &tollgate_webhook::DeliveryId::try_new("msg_1").unwrap()).await
+    {
+        tollgate_webhook::Begin::First(delivery) => delivery,
+        other => panic!("{other:?}"),
+    };
+    clock.advance(Duration::from_millis(500));
+    let answer = service.clone().oneshot(request("msg_1", seconds)).await.unwrap();
+    assert_eq!((answer.status().as_u16(), &answer.headers()["retry-after"]), (409, &"300".parse().unwrap()));
+    delivery.release().await.unwrap();
+    assert_eq!(service.clone().oneshot(request("msg_1", seconds)).await.unwrap().status(), 200);
+    // Signed long ago, and sent again now.
+    for seconds in [0, seconds - 301, seconds + 302] {
+        assert_eq!(
+            service.clone().oneshot(request("msg_2", seconds)).await.unwrap().status(),
+            401,
+            "{seconds}"
+        );
+    }
+}

@@ -1,0 +1,198 @@
+//! Deliveries that repeat, fail, die and are refused: on memory, Redis and Upstash through a gateway.
+
+use std::time::Duration;
+
+use http_body_util::BodyExt as _;
+use tollgate_webhook::{DeliveryTicket, Hold, OnClaimOutage};
+use tower::ServiceExt as _;
+
+use crate::rig::Stand;
+
+macro_rules! on_every_store {
+    ($($case:ident)*) => {
+        mod memory {
+            $(#[tokio::test] async fn $case() { super::$case(super::Stand::memory()).await; })*
+        }
+        mod redis {
+            $(#[tokio::test] async fn $case() { super::$case(super::Stand::redis()).await; })*
+        }
+        mod upstash {
+            $(#[tokio::test] async fn $case() { super::$case(super::Stand::upstash().await).await; })*
+        }
+    };
+}
+
+on_every_store! {
+    d1_what_is_done_is_a_duplicate
+    d2_what_is_running_is_in_progress
+    d3_what_failed_is_processed_again
+    d4_what_a_process_died_of_is_processed_after_the_lease
+    d5_a_claim_that_is_sent_twice_is_processed_once
+    d6_a_wrong_signature_writes_nothing
+    d7_two_hooks_of_one_event_are_both_processed
+    d8_three_days_later_it_is_still_a_duplicate
+    d9_in_an_outage_the_endpoint_says_what_is_done
+    d10_what_the_daily_cap_refuses_is_processed_tomorrow
+    a_panic_and_a_cancelled_request_release
+    what_is_handed_over_is_confirmed_elsewhere
+}
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+async fn d1_what_is_done_is_a_duplicate(stand: Stand) {
+    let rig = stand.rig(OnClaimOutage::Unavailable);
+    assert_eq!(rig.send("1", "done").await, 200);
+    let answer = rig.answer(rig.request("1", "done")).await;
+    assert_eq!(answer.status(), 200);
+    assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), r#"{"delivery":"duplicate"}"#);
+    assert_eq!(rig.runs(), 1);
+    assert_eq!(rig.send("2", "done").await, 200);
+    assert_eq!((rig.runs(), stand.keys()), (2, 2));
+}
+
+async fn d2_what_is_running_is_in_progress(stand: Stand) {
+    let rig = stand.rig(OnClaimOutage::Unavailable);
+    let running = tokio::spawn(rig.behind(&rig.layer()).oneshot(rig.request("1", "stall")));
+    rig.started.notified().await;
+    for _ in 0..2 {
+        assert_eq!(rig.send("1", "done").await, 202);
+    }
+    assert_eq!(rig.runs(), 1);
+    rig.go_on.notify_one();
+    assert_eq!(running.await.unwrap().unwrap().status(), 200);
+    let answer = rig.answer(rig.request("1", "done")).await;
+    assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), r#"{"delivery":"duplicate"}"#);
+    assert_eq!(rig.runs(), 1);
+}
+
+async fn d3_what_failed_is_processed_again(stand: Stand) {
+    let rig = stand.rig(OnClaimOutage::Unavailable);
+    assert_eq!(rig.send("1", "fail").await, 500);
+    assert_eq!(stand.keys(), 0);
+    let broken = rig.behind(&rig.layer()).oneshot(rig.request("1", "break")).await;
+    assert_eq!(broken.unwrap_err().to_string(), "the service is broken", "its error is its own");
+    assert_eq!(rig.send("1", "done").await, 200);
+    assert_eq!(rig.runs(), 3);
+    assert_eq!(rig.send("2", "bad-but-done").await, 422);
+    assert_eq!((rig.send("2", "done").await, rig.runs()), (200, 4));
+}
+
+async fn d4_what_a_process_died_of_is_processed_after_the_lease(stand: Stand) {
+    let rig = stand.rig(OnClaimOutage::Unavailable);
+    // As after `kill -9`: the claim is there, and nobody will end it.
+    assert_eq!(rig.send("1", "hand-over").await, 202);
+    rig.clock.advance(Duration::from_millis(299_999));
+    assert_eq!((rig.send("1", "done").await, rig.runs()), (202, 1));
+    rig.clock.advance(Duration::from_millis(1));
+    assert_eq!((rig.send("1", "done").await, rig.runs()), (200, 2));
+}
+
+async fn d5_a_claim_that_is_sent_twice_is_processed_once(stand: Stand) {
+    let rig = stand.rig(OnClaimOutage::Unavailable);
+    stand.claims.send_twice();
+    for (id, act, status) in [("1", "done", 200), ("2", "fail", 500), ("2", "done", 200)] {
+        assert_eq!(rig.send(id, act).await, status);
+    }
+    assert_eq!(rig.runs(), 3);
+    for id in ["1", "2"] {
+        assert_eq!((rig.send(id, "done").await, rig.runs()), (200, 3));
+    }
+}
+
+async fn d6_a_wrong_signature_writes_nothing(stand: Stand) {
+    let rig = stand.rig(OnClaimOutage::Unavailable);
+    let mut forged = rig.request("1", "done");
+    let other = rig.secrets.sign(b"another body");
+    forged.headers_mut().insert("x-hub-signature-256", other.parse().unwrap());
+    assert_eq!(rig.answer(forged).await.status(), 401);
+    let mut unsigned = rig.request("1", "done");
+    unsigned.headers_mut().remove("x-hub-signature-256");
+    assert_eq!(rig.answer(unsigned).await.status(), 401);
+    assert_eq!((rig.runs(), stand.keys()), (0, 0));
+    assert_eq!((rig.send("1", "done").await, rig.runs()), (200, 1));
+}
+
+async fn d7_two_hooks_of_one_event_are_both_processed(stand: Stand) {
+    let rig = stand.rig(OnClaimOutage::Unavailable);
+    assert_eq!(rig.send("1", "done").await, 200);
+    let mut other = rig.request("1", "done");
+    other.headers_mut().insert("x-github-hook-id", "18".parse().unwrap());
+    assert_eq!(rig.answer(other.clone()).await.status(), 200);
+    assert_eq!(rig.runs(), 2);
+    assert_eq!(rig.answer(other).await.status(), 200);
+    assert_eq!((rig.runs(), stand.keys()), (2, 2));
+    // Or by project, whatever the hook is.
+    let by_project = rig.layer().scope(|head| Ok(head.uri.path().to_owned()));
+    for (hook, runs) in [("17", 3), ("18", 3)] {
+        let mut request = rig.request("1", "done");
+        request.headers_mut().insert("x-github-hook-id", hook.parse().unwrap());
+        assert_eq!(rig.behind(&by_project).oneshot(request).await.unwrap().status(), 200);
+        assert_eq!(rig.runs(), runs);
+    }
+}
+
+async fn d8_three_days_later_it_is_still_a_duplicate(stand: Stand) {
+    let rig = stand.rig(OnClaimOutage::Unavailable);
+    assert_eq!(rig.send("1", "done").await, 200);
+    rig.clock.advance(3 * 24 * HOUR);
+    assert_eq!((rig.send("1", "done").await, rig.runs()), (200, 1));
+    rig.clock.advance(4 * 24 * HOUR);
+    assert_eq!((rig.send("1", "done").await, rig.runs()), (200, 2));
+}
+
+async fn d9_in_an_outage_the_endpoint_says_what_is_done(stand: Stand) {
+    let (anyway, unavailable) =
+        (stand.rig(OnClaimOutage::ProcessAnyway), stand.rig(OnClaimOutage::Unavailable));
+    stand.claims.fail(true);
+    assert_eq!((anyway.send("1", "done").await, anyway.runs()), (200, 1));
+    assert_eq!((anyway.send("1", "done").await, anyway.runs()), (200, 2), "at least once");
+    let answer = unavailable.answer(unavailable.request("1", "done")).await;
+    assert_eq!((answer.status().as_u16(), &answer.headers()["retry-after"]), (503, &"60".parse().unwrap()));
+    assert_eq!(unavailable.runs(), 0);
+    stand.claims.fail(false);
+    assert_eq!((unavailable.send("1", "done").await, unavailable.runs()), (200, 1));
+    assert_eq!((anyway.send("1", "done").await, anyway.runs()), (200, 2), "a duplicate again");
+}
+
+async fn d10_what_the_daily_cap_refuses_is_processed_tomorrow(stand: Stand) {
+    let rig = stand.rig(OnClaimOutage::Unavailable);
+    assert_eq!(rig.send("1", "refuse").await, 429);
+    assert_eq!(rig.send("2", "later").await, 202);
+    assert_eq!(stand.keys(), 0);
+    rig.clock.advance(24 * HOUR);
+    for (id, runs) in [("1", 3), ("2", 4)] {
+        assert_eq!((rig.send(id, "done").await, rig.runs()), (200, runs));
+    }
+}
+
+async fn a_panic_and_a_cancelled_request_release(stand: Stand) {
+    let rig = stand.rig(OnClaimOutage::Unavailable);
+    let panics = tokio::spawn(rig.behind(&rig.layer()).oneshot(rig.request("1", "panic")));
+    assert!(panics.await.unwrap_err().is_panic());
+    freed(&rig, "1").await;
+    let given_up = tokio::spawn(rig.behind(&rig.layer()).oneshot(rig.request("2", "stall")));
+    rig.started.notified().await;
+    given_up.abort();
+    assert!(given_up.await.unwrap_err().is_cancelled());
+    freed(&rig, "2").await;
+}
+
+/// Sends until the release, which is on its way in the background, has arrived.
+async fn freed(rig: &crate::rig::Rig, id: &str) {
+    let runs = rig.runs();
+    while rig.runs() == runs {
+        rig.send(id, "done").await;
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn what_is_handed_over_is_confirmed_elsewhere(stand: Stand) {
+    let rig = stand.rig(OnClaimOutage::Unavailable);
+    let answer = rig.answer(rig.request("1", "hand-over")).await;
+    let ticket = answer.into_body().collect().await.unwrap().to_bytes();
+    let ticket: DeliveryTicket = std::str::from_utf8(&ticket).unwrap().parse().unwrap();
+    assert_eq!(rig.deliveries.renew(&ticket).await.unwrap(), Hold::Ours);
+    assert_eq!((rig.send("1", "done").await, rig.runs()), (202, 1));
+    assert_eq!(rig.deliveries.take_over(ticket).confirm().await.unwrap(), Hold::Ours);
+    assert_eq!((rig.send("1", "done").await, rig.runs()), (200, 1));
+}

@@ -1,0 +1,189 @@
+//! A route on a store, and requests to it.
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode, request};
+use http_body_util::Full;
+use tokio::{net::TcpListener, sync::Notify};
+use tollgate_gateway::Gateway;
+use tollgate_guard::{Clock as _, ManualClock};
+use tollgate_http::{Ending, Received, WebhookLayer};
+use tollgate_memory::MemoryStore;
+use tollgate_redis::RedisStore;
+use tollgate_store::Claims;
+use tollgate_testbed::RedisServer;
+use tollgate_upstash::{Credentials, UpstashStore};
+use tollgate_webhook::{Deliveries, GithubSecrets, OnClaimOutage};
+use tower::{Layer as _, ServiceExt as _, service_fn, util::BoxCloneService};
+
+use crate::faulty::Faulty;
+
+pub(crate) const BODY: &str = r#"{"ref":"refs/heads/main"}"#;
+const TOKEN: &str = "a-token-for-tests";
+const PATIENT: Duration = Duration::from_secs(20);
+
+/// A store of claims, and what it needs while it is used.
+pub(crate) struct Stand {
+    pub(crate) claims: Faulty,
+    keys: Box<dyn Fn() -> usize + Send + Sync>,
+}
+
+impl Stand {
+    pub(crate) fn memory() -> Self {
+        let store = Arc::new(MemoryStore::new());
+        let looked_at = Arc::clone(&store);
+        Self { claims: Faulty::new(store), keys: Box::new(move || looked_at.stats().claims) }
+    }
+
+    pub(crate) fn redis() -> Self {
+        let server = RedisServer::start();
+        let store = RedisStore::builder(&server.url()).deadline(PATIENT).build().unwrap();
+        Self { claims: Faulty::new(Arc::new(store)), keys: Box::new(move || server.keys().len()) }
+    }
+
+    pub(crate) async fn upstash() -> Self {
+        let server = RedisServer::start();
+        let gateway = Gateway::builder(server.url()).token(TOKEN).build().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        // It ends with the test's runtime.
+        tokio::spawn(async move { gateway.serve(listener, std::future::pending()).await.unwrap() });
+        let credentials = Credentials::new(&url, TOKEN).unwrap();
+        let store = UpstashStore::builder(credentials).deadline(PATIENT).build().unwrap();
+        Self { claims: Faulty::new(Arc::new(store)), keys: Box::new(move || server.keys().len()) }
+    }
+
+    /// How many claims are kept.
+    pub(crate) fn keys(&self) -> usize {
+        (self.keys)()
+    }
+
+    pub(crate) fn rig(&self, on_outage: OnClaimOutage) -> Rig {
+        Rig::new(self.claims.clone(), on_outage)
+    }
+}
+
+/// A route for GitHub's webhooks whose service does what a request's header `x-act` says.
+#[derive(Clone)]
+pub(crate) struct Rig {
+    pub(crate) clock: ManualClock,
+    pub(crate) deliveries: Deliveries,
+    pub(crate) secrets: GithubSecrets,
+    /// How often the service was called.
+    runs: Arc<AtomicUsize>,
+    /// Lets a service go on that stalls.
+    pub(crate) go_on: Arc<Notify>,
+    pub(crate) started: Arc<Notify>,
+}
+
+/// An error of the service's own.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Broken;
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the service is broken")
+    }
+}
+
+impl std::error::Error for Broken {}
+
+impl Rig {
+    pub(crate) fn new(claims: impl Claims, on_outage: OnClaimOutage) -> Self {
+        let clock = ManualClock::at_unix_ms(1_796_040_000_000);
+        let now = clock.clone();
+        let deliveries = Deliveries::builder("github", claims, on_outage, move || now.now())
+            .spawner(|task| drop(tokio::spawn(task)))
+            .build()
+            .unwrap();
+        let secrets = GithubSecrets::new(["It's a Secret to Everybody"]).unwrap();
+        Self {
+            clock,
+            deliveries,
+            secrets,
+            runs: Arc::default(),
+            go_on: Arc::default(),
+            started: Arc::default(),
+        }
+    }
+
+    pub(crate) fn runs(&self) -> usize {
+        self.runs.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn layer(&self) -> WebhookLayer {
+        WebhookLayer::github(self.secrets.clone(), self.deliveries.clone())
+    }
+
+    /// The service behind a layer.
+    pub(crate) fn behind(
+        &self,
+        layer: &WebhookLayer,
+    ) -> BoxCloneService<Request<Full<Bytes>>, Response<Full<Bytes>>, Broken> {
+        let rig = self.clone();
+        BoxCloneService::new(layer.layer(service_fn(move |request: Request<Full<Bytes>>| {
+            let rig = rig.clone();
+            async move { rig.serve(request).await }
+        })))
+    }
+
+    async fn serve(&self, request: Request<Full<Bytes>>) -> Result<Response<Full<Bytes>>, Broken> {
+        self.runs.fetch_add(1, Ordering::SeqCst);
+        let received = request.extensions().get::<Received>().unwrap().clone();
+        let act = request.headers().get("x-act").map_or("done", |act| act.to_str().unwrap());
+        let mut response = Response::new(Full::from(received.ticket().to_string()));
+        *response.status_mut() = match act {
+            "done" => StatusCode::OK,
+            "fail" => StatusCode::INTERNAL_SERVER_ERROR,
+            "refuse" => StatusCode::TOO_MANY_REQUESTS,
+            "later" | "hand-over" => StatusCode::ACCEPTED,
+            "bad-but-done" => StatusCode::UNPROCESSABLE_ENTITY,
+            "break" => return Err(Broken),
+            "panic" => panic!("a handler panics"),
+            "stall" => {
+                self.started.notify_one();
+                self.go_on.notified().await;
+                StatusCode::OK
+            }
+            other => panic!("nobody knows how to {other}"),
+        };
+        match act {
+            "later" => drop(response.extensions_mut().insert(Ending::Release)),
+            "hand-over" => drop(response.extensions_mut().insert(Ending::HandOver)),
+            "bad-but-done" => drop(response.extensions_mut().insert(Ending::Confirm)),
+            _ => {}
+        }
+        Ok(response)
+    }
+
+    /// A genuine request.
+    pub(crate) fn request(&self, id: &str, act: &str) -> Request<Full<Bytes>> {
+        self.head(id, act).body(Full::from(BODY)).unwrap()
+    }
+
+    pub(crate) fn head(&self, id: &str, act: &str) -> request::Builder {
+        Request::post("/webhooks/github")
+            .header("x-github-delivery", id)
+            .header("x-github-event", "push")
+            .header("x-github-hook-id", "17")
+            .header("x-hub-signature-256", self.secrets.sign(BODY.as_bytes()))
+            .header("x-act", act)
+    }
+
+    /// Sends a genuine request; gives back the status.
+    pub(crate) async fn send(&self, id: &str, act: &str) -> u16 {
+        self.answer(self.request(id, act)).await.status().as_u16()
+    }
+
+    pub(crate) async fn answer(&self, request: Request<Full<Bytes>>) -> Response<Full<Bytes>> {
+        self.behind(&self.layer()).oneshot(request).await.unwrap()
+    }
+}
