@@ -1,5 +1,5 @@
 //! `cargo xtask interop`: Upstash's own TypeScript and Python clients, unmodified, against the gateway, and on one
-//! count with Tollgate.
+//! count with Tollgate; and what the official packages of webhook senders sign, against Tollgate.
 //!
 //! Their versions are pinned by the lock files beside the tests in `crates/tollgate-gateway/interop`; they are
 //! installed under the target folder.
@@ -17,6 +17,10 @@ const TESTS: &str = "crates/tollgate-gateway/interop";
 /// Takes of a limit through Tollgate, for the tests that share one.
 const SPEND: [&str; 6] = ["build", "--quiet", "--package", "tollgate-testbed", "--example", "spend"];
 
+/// Verifies and signs webhooks through Tollgate.
+const SIGNATURES: [&str; 6] =
+    ["build", "--quiet", "--package", "tollgate-webhook", "--example", "signatures"];
+
 /// What must be there, with the oldest version that will do and where it comes from.
 const TOOLS: [(&str, u32, u32, &str); 3] = [
     ("node", 20, 0, "Node.js 20 or newer is needed: https://nodejs.org/en/download"),
@@ -30,22 +34,24 @@ pub(crate) fn run() -> Result {
     needs(&TOOLS[2..])?;
     let python = python(&folder)?;
 
+    let examples = Workspace::load()?.target.join("debug/examples");
     process::run(&mut process::cargo(&SPEND))?;
+    process::run(&mut process::cargo(&SIGNATURES))?;
     let mut servers = Servers::start()?;
-    let spend = Workspace::load()?
-        .target
-        .join("debug/examples/spend")
-        .with_extension(std::env::consts::EXE_EXTENSION);
-    servers.variables.push(("TOLLGATE_SPEND".to_owned(), spend.display().to_string()));
+    for (variable, example) in [("TOLLGATE_SPEND", "spend"), ("TOLLGATE_SIGNATURES", "signatures")] {
+        let program = examples.join(example).with_extension(std::env::consts::EXE_EXTENSION);
+        servers.variables.push((variable.to_owned(), program.display().to_string()));
+    }
     let mut node = process::command("node");
     node.args(["--test", "--test-reporter=spec", "redis.test.mjs", "ratelimit.test.mjs", "share.test.mjs"]);
+    node.arg("webhook.test.mjs");
     process::run(servers.environment(&mut node).current_dir(&folder))?;
     let mut unittest = process::command(python);
     unittest.args(["-m", "unittest", "-v", "test_clients", "test_share"]);
     process::run(servers.environment(&mut unittest).current_dir(&folder))
 }
 
-/// The folder in which Upstash's packages for TypeScript are installed.
+/// The folder in which the official packages for TypeScript are installed.
 pub(crate) fn packages() -> Result<PathBuf> {
     needs(&TOOLS[..2])?;
     let folder = copied(&Workspace::load()?.target.join("interop"))?;

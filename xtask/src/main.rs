@@ -32,7 +32,7 @@ cargo xtask <task>
   ci                   everything that must hold before a change lands
   tidy                 the rules of the house that no compiler checks
   readme [--check]     write each crate's README from its front page, or say which are stale
-  interop              run Upstash's own TypeScript and Python clients against the gateway
+  interop              run Upstash's own clients against the gateway, and webhook senders' own signers against Tollgate
   histories [--steps N] [--seed N]
                        let random histories happen to each store and to the core, 100000 steps each unless told
                        otherwise, and say how many were answered the same

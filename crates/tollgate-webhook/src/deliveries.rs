@@ -160,7 +160,6 @@ impl Deliveries {
     /// Goes on with a delivery that was handed over by [`Delivery::hand_over`], in this process or in another.
     ///
     /// Its lease has gone on meanwhile: [`Delivery::renew`] says whether it is still held.
-    #[must_use]
     pub fn take_over(&self, ticket: DeliveryTicket) -> Delivery {
         let DeliveryTicket { scope, id, token } = ticket;
         Delivery::new(self.held(scope, id, token))

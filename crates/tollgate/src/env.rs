@@ -14,6 +14,7 @@ use tollgate_guard::Store;
 use tollgate_memory::MemoryStore;
 #[cfg(feature = "redis")]
 use tollgate_redis::Prefix;
+use tollgate_store::Claims;
 #[cfg(all(feature = "upstash", not(feature = "redis")))]
 use tollgate_upstash::Prefix;
 
@@ -47,14 +48,27 @@ pub(crate) const NAMESPACE: &str = "limit";
 /// # Errors
 /// If what is set cannot be used, or asks for a store whose feature is off: never memory in its place.
 pub fn store(env: impl Fn(&str) -> Option<String>) -> Result<Arc<dyn Store>, EnvError> {
-    open(env, NAMESPACE)
+    Ok(open(env, NAMESPACE)?)
 }
+
+/// The store that the environment asks for, to keep claims in: what deliveries need. It is chosen as [`store`] chooses.
+///
+/// # Errors
+/// As [`store`].
+pub fn claims(env: impl Fn(&str) -> Option<String>) -> Result<Arc<dyn Claims>, EnvError> {
+    Ok(open(env, NAMESPACE)?)
+}
+
+/// What every store here is.
+pub(crate) trait Kept: Store + Claims {}
+
+impl<S: Store + Claims> Kept for S {}
 
 /// As [`store`], with other keys.
 pub(crate) fn open(
     env: impl Fn(&str) -> Option<String>,
     namespace: &str,
-) -> Result<Arc<dyn Store>, EnvError> {
+) -> Result<Arc<dyn Kept>, EnvError> {
     check(namespace)?;
     match StoreKind::of(&env) {
         StoreKind::Upstash => upstash(&env, namespace),
@@ -126,7 +140,7 @@ fn prefix(namespace: &str) -> Result<Prefix, EnvError> {
 }
 
 #[cfg(feature = "upstash")]
-fn upstash(env: &impl Fn(&str) -> Option<String>, namespace: &str) -> Result<Arc<dyn Store>, EnvError> {
+fn upstash(env: &impl Fn(&str) -> Option<String>, namespace: &str) -> Result<Arc<dyn Kept>, EnvError> {
     use tollgate_upstash::{Credentials, UpstashStore};
     let found =
         Credentials::from_env(env).map_err(|error| EnvError::new("the credentials of Upstash", error))?;
@@ -136,21 +150,21 @@ fn upstash(env: &impl Fn(&str) -> Option<String>, namespace: &str) -> Result<Arc
 }
 
 #[cfg(not(feature = "upstash"))]
-fn upstash(_env: &impl Fn(&str) -> Option<String>, _namespace: &str) -> Result<Arc<dyn Store>, EnvError> {
+fn upstash(_env: &impl Fn(&str) -> Option<String>, _namespace: &str) -> Result<Arc<dyn Kept>, EnvError> {
     Err(EnvError::bare(
         "credentials of Upstash are set: build tollgate with its feature `upstash`, or unset them",
     ))
 }
 
 #[cfg(feature = "redis")]
-fn redis(url: &str, namespace: &str) -> Result<Arc<dyn Store>, EnvError> {
+fn redis(url: &str, namespace: &str) -> Result<Arc<dyn Kept>, EnvError> {
     use tollgate_redis::RedisStore;
     let store = RedisStore::builder(url).prefix(prefix(namespace)?).build();
     Ok(Arc::new(store.map_err(|error| EnvError::new(REDIS_URL, error))?))
 }
 
 #[cfg(not(feature = "redis"))]
-fn redis(_url: &str, _namespace: &str) -> Result<Arc<dyn Store>, EnvError> {
+fn redis(_url: &str, _namespace: &str) -> Result<Arc<dyn Kept>, EnvError> {
     Err(EnvError::bare("REDIS_URL is set: build tollgate with its feature `redis`, or unset it"))
 }
 

@@ -25,13 +25,14 @@
 //!
 //! | feature | what it adds |
 //! |---|---|
-//! | `memory` (default) | [`MemoryStore`], [`memory_limiter`], and the choosers [`store`] and [`limiter`] |
+//! | `memory` (default) | [`MemoryStore`], [`memory_limiter`], and the choosers [`store`], [`claims`] and [`limiter`] |
 //! | `upstash` | the module `upstash`: one count for many machines, in Upstash's Redis over its REST API |
 //! | `redis` | the module `redis`: one count for many machines, in Redis or Valkey over their own protocol; `redis-tls` adds TLS |
 //! | `visitor` | the module `visitor`: who is calling |
 //! | `hash` | visitors as keyed hashes, so that no address leaves the process |
 //! | `http` | the module `http`: header fields, problem bodies, the tower layer |
 //! | `axum` | `http` and `visitor`, with extractors and responses for axum |
+//! | `webhook` | the module `webhook`: signatures, and deliveries that are processed once; with `http` also `http::WebhookLayer` |
 //! | `tokio` | `Guard::until_allowed`, which waits on Tokio's timer, and `tokio_spawner`, which settles what was dropped |
 //! | `serde` | limits and windows in configuration files |
 //!
@@ -48,7 +49,7 @@ mod limiter;
 mod options;
 
 #[cfg(feature = "memory")]
-pub use env::{EnvError, StoreKind, store};
+pub use env::{EnvError, StoreKind, claims, store};
 #[cfg(feature = "memory")]
 pub use limiter::{MemoryLimiterError, memory_limiter};
 #[cfg(feature = "memory")]
@@ -56,7 +57,10 @@ pub use options::{LimiterOptions, OptionsError, limiter};
 pub use tollgate_guard::*;
 #[cfg(feature = "memory")]
 pub use tollgate_memory::{CapacityError, MemoryStats, MemoryStore};
-pub use tollgate_store::{Charge, Correction, Decisions, Forget, Key, Settle, SettleId, Take, Target};
+pub use tollgate_store::{
+    Charge, Claim, ClaimKey, ClaimToken, Claimed, Claims, Confirm, Correction, Decisions, Forget, Hold, Key,
+    Release, Settle, SettleId, Take, Target,
+};
 
 #[cfg(feature = "http")]
 pub use tollgate_http as http;
@@ -66,6 +70,8 @@ pub use tollgate_redis as redis;
 pub use tollgate_upstash as upstash;
 #[cfg(feature = "visitor")]
 pub use tollgate_visitor as visitor;
+#[cfg(feature = "webhook")]
+pub use tollgate_webhook as webhook;
 
 /// The examples of the repository's front page, run as written.
 #[cfg(all(doctest, feature = "axum"))]
@@ -73,6 +79,6 @@ pub use tollgate_visitor as visitor;
 struct Readme;
 
 /// Those of the guide for newcomers.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "webhook"))]
 #[doc = include_str!("../../../docs/coming-from.md")]
 struct ComingFrom;

@@ -6,3 +6,5 @@ mod faulty;
 mod order;
 mod repeats;
 mod rig;
+#[cfg(feature = "axum")]
+mod router;

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, Response};
 use http_body::{Body, Frame};
 use http_body_util::{BodyExt as _, Full};
-use tollgate_guard::{Charges, Clock as _, Guard, Limit, ManualClock, OnOutage, Policy, Window};
+use tollgate_guard::{Charges, Clock as _, Guard, Limit, ManualClock, OnOutage, Policy, Timestamp, Window};
 use tollgate_http::{Received, Rejection, WebhookLayer};
 use tollgate_memory::MemoryStore;
 use tollgate_webhook::{Deliveries, OnClaimOutage, StandardSecrets};
@@ -211,7 +211,7 @@ async fn a_sender_that_comes_again_is_told_when() {
     let layer = WebhookLayer::standard(secrets.clone(), deliveries.clone());
     let service = layer.layer(service_fn(|request: Request<Full<Bytes>>| async move {
         let received = request.extensions().get::<Received>().unwrap();
-        assert_eq!(received.sent_at().map(|sent| sent.unix_ms()), Some(1_796_040_000_000));
+        assert_eq!(received.sent_at(), Some(Timestamp::from_unix_ms(1_796_040_000_000)));
         Ok::<_, Infallible>(Response::new(Full::<Bytes>::default()))
     }));
     let seconds = 1_796_040_000;
