@@ -165,11 +165,13 @@ impl Claims for Broken {
             yield_once().await;
         }
         match found {
-            Some(kept) if kept.is_done => {
-                if !(self.is(Fault::DoneIsClaimedByItsOwner) && kept.token == claim.token) {
-                    return Ok(Claimed::Done);
-                }
+            Some(kept)
+                if kept.is_done
+                    && !(self.is(Fault::DoneIsClaimedByItsOwner) && kept.token == claim.token) =>
+            {
+                return Ok(Claimed::Done);
             }
+            Some(kept) if kept.is_done => {}
             Some(kept) if kept.token == claim.token => {
                 if self.is(Fault::OwnClaimIsRefused) {
                     return Ok(Claimed::Running { until: kept.until });

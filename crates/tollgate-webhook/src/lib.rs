@@ -7,15 +7,15 @@
 //! It never counts requests, reads a clock, or shows a secret.
 //!
 //! ```
-//! use tollgate_core::Timestamp;
-//! # use tollgate_memory::MemoryStore;
+//! use tollgate_guard::{Clock, SystemClock};
+//! use tollgate_memory::MemoryStore;
 //! use tollgate_webhook::{Begin, Deliveries, DeliveryId, GithubSecrets, OnClaimOutage};
 //!
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-//! # let clock = || Timestamp::from_unix_ms(1_764_547_200_000);
 //! # async fn rebuild(_push: &[u8]) -> Result<(), std::io::Error> { Ok(()) }
 //! let secrets = GithubSecrets::new(["It's a Secret to Everybody"])?;
-//! let deliveries = Deliveries::builder("github", MemoryStore::new(), OnClaimOutage::ProcessAnyway, clock)
+//! let now = || SystemClock.now();
+//! let deliveries = Deliveries::builder("github", MemoryStore::new(), OnClaimOutage::ProcessAnyway, now)
 //!     .spawner(|task| drop(tokio::spawn(task)))
 //!     .build()?;
 //!
