@@ -11,45 +11,25 @@ use tollgate_store::{
     StoreError, StoreErrorKind,
 };
 use tollgate_suite::{CLAIM_STEPS, Setting, claim_cases, claims_differential};
-use tollgate_testbed::{Proxy, RedisServer, Value};
+use tollgate_testbed::{Proxy, RedisServer, Served, Value};
 
-use crate::served::Served;
+use crate::served::served;
 
 mod owes {
-    use crate::served::Served;
+    use crate::served::served;
 
-    tollgate_suite::certify_claims! { #[tokio::test] Served::start() }
-}
-
-#[async_trait]
-#[deny(clippy::missing_trait_methods)]
-impl Claims for Served {
-    async fn claim(&self, claim: Claim<'_>) -> Result<Claimed, StoreError> {
-        self.store.claim(claim).await
-    }
-
-    async fn renew(&self, claim: Claim<'_>) -> Result<Hold, StoreError> {
-        self.store.renew(claim).await
-    }
-
-    async fn confirm(&self, confirm: Confirm<'_>) -> Result<Hold, StoreError> {
-        self.store.confirm(confirm).await
-    }
-
-    async fn release(&self, release: Release<'_>) -> Result<(), StoreError> {
-        self.store.release(release).await
-    }
+    tollgate_suite::certify_claims! { #[tokio::test] served() }
 }
 
 /// A store whose keys are looked at after each call.
 #[derive(Debug)]
-struct Watched(Served);
+struct Watched(Served<RedisStore>);
 
 impl Watched {
     fn look(&self) {
         let immortal = "local found = {} for _, key in ipairs(redis.call('KEYS', '*')) do \
                         if redis.call('PTTL', key) < 0 then found[#found + 1] = key end end return found";
-        let found = self.0.server.run(&["EVAL", immortal, "0"]);
+        let found = self.0.redis.run(&["EVAL", immortal, "0"]);
         assert_eq!(found, Value::Array(Vec::new()), "keys without a lifetime");
     }
 }
@@ -84,7 +64,7 @@ impl Claims for Watched {
 
 #[tokio::test]
 async fn every_claim_has_a_lifetime_after_each_call() {
-    let watched = Watched(Served::start());
+    let watched = Watched(served());
     claims_differential(&watched, &Setting::default(), 11, CLAIM_STEPS / 2).await.expect("it owes this");
     for case in claim_cases().iter().filter(|case| case.name() != "a_race_is_won_by_one") {
         case.run(&watched, &Setting { run: 1, ..Setting::default() }).await.expect("it owes this");
@@ -110,40 +90,40 @@ fn lives_ms(server: &RedisServer, key: &str) -> i64 {
 
 #[tokio::test]
 async fn a_claim_is_kept_where_no_count_is() {
-    let served = Served::start();
+    let served = served();
     let parts = ("17", "72d3162e-cc78").into_parts();
     let key = ClaimKey::Key(Key::new(Name::new("github"), &parts));
     assert!(matches!(served.claim(claim(key, 7)).await, Ok(Claimed::Ours { .. })));
     let name = "limit:%:claim:github:17:72d3162e-cc78";
-    assert_eq!(served.server.keys(), [name]);
-    let lives = lives_ms(&served.server, name);
+    assert_eq!(served.redis.keys(), [name]);
+    let lives = lives_ms(&served.redis, name);
     assert!((30_000..=61_000).contains(&lives), "the lease and a second, not {lives}");
     assert_eq!(served.confirm(confirm(key, 7)).await.expect("it answers"), Hold::Ours);
-    let lives = lives_ms(&served.server, name);
+    let lives = lives_ms(&served.redis, name);
     assert!((604_770_000..=604_801_000).contains(&lives), "the retention and a second, not {lives}");
 }
 
 #[tokio::test]
 async fn what_another_program_stores_under_a_literal_key_is_done() {
-    let served = Served::start();
+    let served = served();
     let name = "github-delivery:72d3162e-cc78";
-    served.server.run(&["SET", name, "1", "NX", "EX", "86400"]);
+    served.redis.run(&["SET", name, "1", "NX", "EX", "86400"]);
     let key = ClaimKey::Literal(name);
     assert_eq!(served.claim(claim(key, 7)).await.expect("it answers"), Claimed::Done);
     assert_eq!(served.confirm(confirm(key, 7)).await.expect("it answers"), Hold::Lost);
     let release = Release { key, token: ClaimToken::new(7) };
     served.release(release).await.expect("it answers");
-    assert_eq!(served.server.run(&["GET", name]), Value::BulkString(b"1".into()), "it is left alone");
+    assert_eq!(served.redis.run(&["GET", name]), Value::BulkString(b"1".into()), "it is left alone");
     // The other way round, such a program finds that the key is there.
     let ours = ClaimKey::Literal("github-delivery:other");
     assert!(matches!(served.claim(claim(ours, 7)).await, Ok(Claimed::Ours { .. })));
-    let theirs = served.server.run(&["SET", "github-delivery:other", "1", "NX", "EX", "86400"]);
+    let theirs = served.redis.run(&["SET", "github-delivery:other", "1", "NX", "EX", "86400"]);
     assert_eq!(theirs, Value::Nil);
 }
 
 #[tokio::test]
 async fn what_nobody_here_writes_is_an_error_and_is_left_alone() {
-    let served = Served::start();
+    let served = served();
     let parts = "1".into_parts();
     let key = ClaimKey::Key(Key::new(Name::new("github"), &parts));
     let name = "limit:%:claim:github:1";
@@ -158,7 +138,7 @@ async fn what_nobody_here_writes_is_an_error_and_is_left_alone() {
         "p:12:34",
     ];
     for text in texts {
-        served.server.run(&["SET", name, text]);
+        served.redis.run(&["SET", name, text]);
         let errors = [
             served.claim(claim(key, 7)).await.err(),
             served.renew(claim(key, 7)).await.err(),
@@ -168,18 +148,18 @@ async fn what_nobody_here_writes_is_an_error_and_is_left_alone() {
         for error in errors {
             assert_eq!(error.map(|error| error.kind()), Some(StoreErrorKind::Reject), "{text:?}");
         }
-        assert_eq!(served.server.run(&["GET", name]), Value::BulkString(text.as_bytes().into()));
+        assert_eq!(served.redis.run(&["GET", name]), Value::BulkString(text.as_bytes().into()));
     }
-    served.server.run(&["DEL", name]);
-    served.server.run(&["LPUSH", name, "p"]);
+    served.redis.run(&["DEL", name]);
+    served.redis.run(&["LPUSH", name, "p"]);
     let error = served.claim(claim(key, 7)).await.expect_err("a list is no claim");
     assert_eq!(error.kind(), StoreErrorKind::Reject);
 }
 
 #[tokio::test]
 async fn a_lost_answer_is_asked_for_again_and_the_claim_is_still_ours() {
-    let served = Served::start();
-    let proxy = Proxy::start(served.server.address());
+    let served = served();
+    let proxy = Proxy::start(served.redis.address());
     let store = RedisStore::builder(&format!("redis://{}", proxy.address()))
         .deadline(Duration::from_secs(20))
         .build()
@@ -200,8 +180,8 @@ async fn a_lost_answer_is_asked_for_again_and_the_claim_is_still_ours() {
 
 #[tokio::test]
 async fn of_many_machines_that_claim_at_once_one_wins() {
-    let served = Served::start();
-    let patient = |_| RedisStore::builder(&served.server.url()).deadline(Duration::from_secs(20)).build();
+    let served = served();
+    let patient = |_| RedisStore::builder(&served.redis.url()).deadline(Duration::from_secs(20)).build();
     let machines: Vec<_> = (0..3).map(|at| patient(at).expect("this is a URL")).collect();
     for id in ["a", "b", "c", "d"] {
         let parts = id.into_parts();

@@ -378,7 +378,7 @@ fn a_store_outlives_the_runtime_it_was_first_used_on() {
 /// As of a thread that has a runtime of its own and nothing to do any more.
 #[test]
 fn an_attempt_to_connect_on_a_runtime_that_stands_still_is_begun_again() {
-    let served = Served::start();
+    let served = served();
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let still = runtime();
     let mut first = Box::pin(left(&served.store, "one"));

@@ -1,7 +1,9 @@
 //! A store with a server of its own.
 
 use async_trait::async_trait;
-use tollgate_store::{Decisions, Forget, Settle, Store, StoreError, Take};
+use tollgate_store::{
+    Claim, Claimed, Claims, Confirm, Decisions, Forget, Hold, Release, Settle, Store, StoreError, Take,
+};
 
 use crate::RedisServer;
 
@@ -53,5 +55,25 @@ impl<S: Store, G: std::fmt::Debug + Send + Sync + 'static> Store for Served<S, G
 
     async fn forget(&self, forget: Forget<'_>) -> Result<(), StoreError> {
         self.store.forget(forget).await
+    }
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl<S: Claims, G: std::fmt::Debug + Send + Sync + 'static> Claims for Served<S, G> {
+    async fn claim(&self, claim: Claim<'_>) -> Result<Claimed, StoreError> {
+        self.store.claim(claim).await
+    }
+
+    async fn renew(&self, claim: Claim<'_>) -> Result<Hold, StoreError> {
+        self.store.renew(claim).await
+    }
+
+    async fn confirm(&self, confirm: Confirm<'_>) -> Result<Hold, StoreError> {
+        self.store.confirm(confirm).await
+    }
+
+    async fn release(&self, release: Release<'_>) -> Result<(), StoreError> {
+        self.store.release(release).await
     }
 }

@@ -2,52 +2,29 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
 use tollgate_core::{Timestamp, Window};
-use tollgate_store::{
-    Claim, ClaimKey, ClaimToken, Claimed, Claims, Confirm, Hold, Key, Name, Part, Release, StoreError,
-};
+use tollgate_store::{Claim, ClaimKey, ClaimToken, Claimed, Claims as _, Confirm, Hold, Key, Name, Part};
 use tollgate_testbed::Proxy;
 use tollgate_upstash::{Credentials, UpstashStore};
 
-use crate::support::{Served, TOKEN};
+use crate::support::{TOKEN, served};
 
 mod in_batches {
-    use crate::support::Served;
+    use crate::support::served;
 
-    tollgate_suite::certify_claims! { #[tokio::test] Served::start(|builder| builder).await }
+    tollgate_suite::certify_claims! { #[tokio::test] served(|builder| builder) }
 }
 
 mod one_by_one {
-    use crate::support::Served;
+    use crate::support::served;
 
-    tollgate_suite::certify_claims! { #[tokio::test] Served::start(|builder| builder.batching(false)).await }
-}
-
-#[async_trait]
-#[deny(clippy::missing_trait_methods)]
-impl Claims for Served {
-    async fn claim(&self, claim: Claim<'_>) -> Result<Claimed, StoreError> {
-        self.store.claim(claim).await
-    }
-
-    async fn renew(&self, claim: Claim<'_>) -> Result<Hold, StoreError> {
-        self.store.renew(claim).await
-    }
-
-    async fn confirm(&self, confirm: Confirm<'_>) -> Result<Hold, StoreError> {
-        self.store.confirm(confirm).await
-    }
-
-    async fn release(&self, release: Release<'_>) -> Result<(), StoreError> {
-        self.store.release(release).await
-    }
+    tollgate_suite::certify_claims! { #[tokio::test] served(|builder| builder.batching(false)) }
 }
 
 #[tokio::test]
 async fn a_lost_answer_is_asked_for_again_and_the_claim_is_still_ours() {
-    let served = Served::start(|builder| builder).await;
-    let proxy = Proxy::start(served.address);
+    let served = served(|builder| builder);
+    let proxy = Proxy::start(served.gateway.address());
     let credentials = Credentials::new(&format!("http://{}", proxy.address()), TOKEN).unwrap();
     let store = UpstashStore::builder(credentials).deadline(Duration::from_secs(20)).build().unwrap();
     let parts = [Part::Text("17"), Part::Text("1")];

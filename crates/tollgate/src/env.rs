@@ -65,10 +65,7 @@ pub(crate) trait Kept: Store + Claims {}
 impl<S: Store + Claims> Kept for S {}
 
 /// As [`store`], with other keys.
-pub(crate) fn open(
-    env: impl Fn(&str) -> Option<String>,
-    namespace: &str,
-) -> Result<Arc<dyn Kept>, EnvError> {
+pub(crate) fn open(env: impl Fn(&str) -> Option<String>, namespace: &str) -> Result<Arc<dyn Kept>, EnvError> {
     check(namespace)?;
     match StoreKind::of(&env) {
         StoreKind::Upstash => upstash(&env, namespace),

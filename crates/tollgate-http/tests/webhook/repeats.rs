@@ -17,7 +17,7 @@ macro_rules! on_every_store {
             $(#[tokio::test] async fn $case() { super::$case(super::Stand::redis()).await; })*
         }
         mod upstash {
-            $(#[tokio::test] async fn $case() { super::$case(super::Stand::upstash().await).await; })*
+            $(#[tokio::test] async fn $case() { super::$case(super::Stand::upstash()).await; })*
         }
     };
 }

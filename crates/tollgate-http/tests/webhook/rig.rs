@@ -12,14 +12,13 @@ use std::{
 use bytes::Bytes;
 use http::{Request, Response, StatusCode, request};
 use http_body_util::Full;
-use tokio::{net::TcpListener, sync::Notify};
-use tollgate_gateway::Gateway;
+use tokio::sync::Notify;
 use tollgate_guard::{Clock as _, ManualClock};
 use tollgate_http::{Ending, Received, WebhookLayer};
 use tollgate_memory::MemoryStore;
 use tollgate_redis::RedisStore;
 use tollgate_store::Claims;
-use tollgate_testbed::RedisServer;
+use tollgate_testbed::{RedisServer, RestApi, TOKEN};
 use tollgate_upstash::{Credentials, UpstashStore};
 use tollgate_webhook::{Deliveries, GithubSecrets, OnClaimOutage};
 use tower::{Layer as _, ServiceExt as _, service_fn, util::BoxCloneService};
@@ -27,7 +26,6 @@ use tower::{Layer as _, ServiceExt as _, service_fn, util::BoxCloneService};
 use crate::faulty::Faulty;
 
 pub(crate) const BODY: &str = r#"{"ref":"refs/heads/main"}"#;
-const TOKEN: &str = "a-token-for-tests";
 const PATIENT: Duration = Duration::from_secs(20);
 
 /// A store of claims, and what it needs while it is used.
@@ -49,16 +47,16 @@ impl Stand {
         Self { claims: Faulty::new(Arc::new(store)), keys: Box::new(move || server.keys().len()) }
     }
 
-    pub(crate) async fn upstash() -> Self {
+    pub(crate) fn upstash() -> Self {
         let server = RedisServer::start();
-        let gateway = Gateway::builder(server.url()).token(TOKEN).build().unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        // It ends with the test's runtime.
-        tokio::spawn(async move { gateway.serve(listener, std::future::pending()).await.unwrap() });
-        let credentials = Credentials::new(&url, TOKEN).unwrap();
+        let gateway = RestApi::start(&server);
+        let credentials = Credentials::new(&gateway.url(), TOKEN).unwrap();
         let store = UpstashStore::builder(credentials).deadline(PATIENT).build().unwrap();
-        Self { claims: Faulty::new(Arc::new(store)), keys: Box::new(move || server.keys().len()) }
+        let keys = move || {
+            let _runs = &gateway;
+            server.keys().len()
+        };
+        Self { claims: Faulty::new(Arc::new(store)), keys: Box::new(keys) }
     }
 
     /// How many claims are kept.
