@@ -8,7 +8,9 @@ use tollgate_store::{ClaimToken, Claimed, Claims, Hold, Name, NameError, StoreEr
 use crate::{Delivery, DeliveryId, DeliveryTicket, held::Held, place::Place};
 
 type Clock = dyn Fn() -> Timestamp + Send + Sync;
-type Spawner = dyn Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync;
+type Spawner = dyn Fn(Task) + Send + Sync;
+/// What is left to do when a delivery is dropped.
+pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Sees to it that a delivery which arrives several times is processed once: claim, then confirm or release.
 ///
@@ -242,9 +244,10 @@ impl DeliveriesBuilder {
     }
 
     /// How to run what is left to do when a [`Delivery`] is dropped: its claim is released then. With Tokio
-    /// `|task| drop(tokio::spawn(task))`.
+    /// `|task| drop(tokio::spawn(task))`, or what `tollgate_guard::tokio_spawner` makes.
     ///
-    /// Without it, the claim of a handler that panics or is cancelled is held until its lease ends.
+    /// A store that answers at once, in memory, needs none. With any other and no spawner, the claim of a handler that panics or is
+    /// cancelled is held until its lease ends.
     pub fn spawner(
         mut self,
         spawner: impl Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync + 'static,

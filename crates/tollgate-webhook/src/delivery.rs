@@ -4,16 +4,18 @@ use std::{
     error::Error,
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
+    task::{Context, Waker},
 };
 
 use tollgate_store::{Hold, StoreError};
 
-use crate::{DeliveryId, DeliveryTicket, held::Held};
+use crate::{DeliveryId, DeliveryTicket, deliveries::Task, held::Held};
 
 /// A delivery that is this request's to process: confirm it when the work is done, release it when it is not.
 ///
-/// Dropped without either, by a panic or because the request was cancelled, it is released in the background, if the deliveries were
-/// given a [`spawner`](crate::DeliveriesBuilder::spawner); else its lease has to run out.
+/// Dropped without either, by a panic or because the request was cancelled, it is released: at once where the store answers at once, as
+/// in memory, else in the background, if the deliveries were given a [`spawner`](crate::DeliveriesBuilder::spawner). Else its lease has
+/// to run out.
 #[must_use = "dropped, a delivery is released: confirm it when the work is done"]
 pub struct Delivery {
     held: Held,
@@ -122,12 +124,8 @@ impl Drop for Delivery {
         if left == Left::Nothing {
             return;
         }
-        let Some(spawner) = self.held.shared.spawner.clone() else {
-            tracing::warn!(id = %self.id(), "a delivery was dropped: it is held until its lease ends");
-            return;
-        };
         let held = self.held.clone();
-        let task = async move {
+        let task: Task = Box::pin(async move {
             let done = match left {
                 Left::Confirm => held.confirm().await.map(|_| ()),
                 _ => held.release().await,
@@ -136,12 +134,27 @@ impl Drop for Delivery {
                 let error = &error as &dyn Error;
                 tracing::warn!(error, id = %held.place.id, "a dropped delivery is held until its lease ends");
             }
-        };
+        });
         // A second panic while one unwinds would end the process, and a runtime that has ended takes no task.
-        if catch_unwind(AssertUnwindSafe(|| spawner(Box::pin(task)))).is_err() {
-            tracing::warn!(id = %self.id(), "the spawner panics: a delivery is held until its lease ends");
+        let run = || match &self.held.shared.spawner {
+            Some(spawner) => {
+                spawner(task);
+                true
+            }
+            None => at_once(task),
+        };
+        if !catch_unwind(AssertUnwindSafe(run)).unwrap_or(false) {
+            tracing::warn!(
+                id = %self.id(),
+                "a dropped delivery is held until its lease ends: give the deliveries a spawner that works"
+            );
         }
     }
+}
+
+/// Whether a task ends without waiting for anything, as with a store in memory.
+fn at_once(mut task: Task) -> bool {
+    task.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
 }
 
 /// Without the token.
