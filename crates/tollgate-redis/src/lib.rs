@@ -65,7 +65,13 @@
 //! ```text
 //! ACL SETUSER tollgate on >password ~limit:* +evalsha +eval +get +set +exists +incrby +pttl +pexpire +hmget +hset +del
 //! ```
-//! All of these: where one is missing, a take of several charges could be written in part.
+//! All of these: where one is missing, a take of several charges could be written in part. Literal keys of claims need a pattern of their
+//! own, such as `~github-delivery:*`.
+//!
+//! # Claims
+//!
+//! The store keeps [`Claims`](tollgate_store::Claims) too. All calls about them may arrive twice and are sent again once if the connection
+//! breaks. A server that evicts, and a failover, may lose one: what was claimed is then processed again.
 //!
 //! # What it stands on
 //!

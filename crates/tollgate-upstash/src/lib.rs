@@ -48,6 +48,11 @@
 //! its answer for [ten seconds](UpstashStoreBuilder::replay_for). A take that ends with `Timeout` or `Unreachable`, or whose future is
 //! dropped, may have been counted.
 //!
+//! # Claims
+//!
+//! The store keeps [`Claims`](tollgate_store::Claims) too: calls about them may arrive any number of times, so they are sent again like
+//! all others, and nothing has to be remembered for that.
+//!
 //! # Batches
 //!
 //! Calls that are made at the same time share a request: at most 1,000 in one, and at most 16 requests in flight. Nobody waits for

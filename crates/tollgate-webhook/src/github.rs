@@ -1,10 +1,10 @@
 //! The signatures of GitHub.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use http::HeaderMap;
 
-use crate::{SecretError, SecretFault, SignatureError, secret::Keys, signature_error::only};
+use crate::{SecretError, SecretFault, SignatureError, hex, secret::Keys, signature_error::only};
 
 /// The header of the signature: `sha256=` and 64 hex digits, over the raw body.
 pub const GITHUB_SIGNATURE: &str = "x-hub-signature-256";
@@ -59,19 +59,14 @@ impl GithubSecrets {
     /// Only if none did, or the value is not `sha256=` and 64 hex digits.
     pub fn verify_signature(&self, signature: &[u8], body: &[u8]) -> Result<(), SignatureError> {
         let malformed = SignatureError::Malformed { header: GITHUB_SIGNATURE };
-        let signature = signature.strip_prefix(b"sha256=").and_then(hex).ok_or(malformed)?;
+        let signature = signature.strip_prefix(b"sha256=").and_then(hex::read).ok_or(malformed)?;
         if self.0.have_signed(&[body], &[signature]) { Ok(()) } else { Err(SignatureError::Mismatch) }
     }
 
     /// The value of the header for this body, as GitHub would send it: for tests, and for playing a sender.
     #[must_use]
     pub fn sign(&self, body: &[u8]) -> String {
-        let mut value = String::from("sha256=");
-        for byte in self.0.sign(&[body]) {
-            // Text takes all that is written to it.
-            let _ = write!(value, "{byte:02x}");
-        }
-        value
+        format!("sha256={}", hex::of(&self.0.sign(&[body])))
     }
 }
 
@@ -80,19 +75,4 @@ impl fmt::Debug for GithubSecrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "GithubSecrets({})", self.0.len())
     }
-}
-
-/// 32 bytes out of 64 hex digits, of either case.
-fn hex(text: &[u8]) -> Option<Vec<u8>> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        b'A'..=b'F' => Some(byte - b'A' + 10),
-        _ => None,
-    };
-    let (pairs, rest) = text.as_chunks::<2>();
-    if pairs.len() != 32 || !rest.is_empty() {
-        return None;
-    }
-    pairs.iter().map(|&[high, low]| Some(digit(high)? << 4 | digit(low)?)).collect()
 }

@@ -1,6 +1,6 @@
 //! Webhooks that are genuine and are processed once: signatures, and deliveries that are claimed, confirmed or released.
 //!
-//! [`GithubSecrets`] and [`StandardSecrets`] say whether a request is genuine; [`Deliveries`] see to it that a delivery which arrives
+//! [`GithubSecrets`], [`StandardSecrets`] and [`StripeSecrets`] say whether a request is genuine; [`Deliveries`] see to it that a delivery which arrives
 //! several times is processed once, in memory or with several machines on one store. The route that puts the two together, in the
 //! right order, is in `tollgate-http`.
 //!
@@ -50,14 +50,14 @@
 //!
 //! # What senders do
 //!
-//! | | GitHub | Standard Webhooks |
-//! |---|---|---|
-//! | sends again by itself | never; somebody asks for it, within 3 days | for days, whatever is not answered with 2xx |
-//! | the id is | of the event: two hooks may send two bodies under one | of the message, the same each time |
-//! | the signature covers | the body alone | the id, the time and the body |
-//! | so claim under | hook or project, and id | the id |
-//! | while it is running, answer | 202 | 409 and `Retry-After`, so that it comes back if the first try fails |
-//! | if the store is gone | [`OnClaimOutage::ProcessAnyway`] | either |
+//! | | GitHub | Standard Webhooks | Stripe |
+//! |---|---|---|---|
+//! | sends again by itself | never; somebody asks for it, within 3 days | for days, whatever is not answered with 2xx | for 3 days, the same |
+//! | the id is | of the event: two hooks may send two bodies under one | of the message, the same each time | the event's, in the body |
+//! | the signature covers | the body alone | the id, the time and the body | the time and the body |
+//! | so claim under | hook or project, and id | the id | the id |
+//! | while it is running, answer | 202 | 409 and `Retry-After`, so that it comes back if the first try fails | the same |
+//! | if the store is gone | [`OnClaimOutage::ProcessAnyway`] | either | either |
 //!
 //! # What is promised
 //!
@@ -68,23 +68,29 @@
 //! Two ends, since they differ by far: the lease, a little above the longest run, lets a delivery whose worker died be processed again
 //! soon; the retention, above the time in which the sender delivers again, holds duplicates back.
 
+mod builder;
 mod deliveries;
 mod delivery;
 mod github;
 mod held;
+mod hex;
 mod id;
 mod place;
 mod secret;
 mod signature_error;
 mod standard;
+mod stripe;
 mod ticket;
+mod time;
 
-pub use deliveries::{Begin, Deliveries, DeliveriesBuilder, DeliveriesError, OnClaimOutage};
+pub use builder::{DeliveriesBuilder, DeliveriesError};
+pub use deliveries::{Begin, Deliveries, OnClaimOutage};
 pub use delivery::Delivery;
 pub use github::{GITHUB_DELIVERY, GITHUB_EVENT, GITHUB_HOOK, GITHUB_SIGNATURE, GithubSecrets};
 pub use id::{DeliveryId, DeliveryIdError};
 pub use secret::{SecretError, SecretFault};
 pub use signature_error::SignatureError;
 pub use standard::{StandardHeaders, StandardSecrets, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP};
+pub use stripe::{STRIPE_SIGNATURE, StripeSecrets};
 pub use ticket::{DeliveryTicket, TicketError};
 pub use tollgate_store::Hold;

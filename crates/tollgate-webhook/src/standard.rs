@@ -6,7 +6,12 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::HeaderMap;
 use tollgate_core::Timestamp;
 
-use crate::{SecretError, SecretFault, SignatureError, secret::Keys, signature_error::only};
+use crate::{
+    SecretError, SecretFault, SignatureError,
+    secret::Keys,
+    signature_error::only,
+    time::{self, Tolerance},
+};
 
 /// The header of the message's id, the same when it is sent again. The signature covers it.
 pub const WEBHOOK_ID: &str = "webhook-id";
@@ -37,7 +42,7 @@ pub const WEBHOOK_SIGNATURE: &str = "webhook-signature";
 #[derive(Clone)]
 pub struct StandardSecrets {
     keys: Keys,
-    tolerance: Duration,
+    tolerance: Tolerance,
 }
 
 /// The values of the three headers, as they were sent.
@@ -56,9 +61,9 @@ const MOST_SIGNATURES: usize = 16;
 
 impl StandardSecrets {
     /// How far the time of a request may be from now if nobody says otherwise: five minutes.
-    pub const TOLERANCE: Duration = Duration::from_secs(300);
+    pub const TOLERANCE: Duration = Tolerance::DEFAULT;
     /// The longest tolerance: a day.
-    pub const LONGEST_TOLERANCE: Duration = Duration::from_secs(86_400);
+    pub const LONGEST_TOLERANCE: Duration = Tolerance::LONGEST;
 
     /// These secrets, as the sender shows them: `whsec_` and base64, or base64 alone. Any of them may have signed;
     /// [`StandardSecrets::sign`] uses the first.
@@ -75,13 +80,13 @@ impl StandardSecrets {
             STANDARD.decode(base64).map_err(|_| SecretFault::NotBase64)
         };
         let keys = Keys::new(secrets.into_iter().map(read))?;
-        Ok(Self { keys, tolerance: Self::TOLERANCE })
+        Ok(Self { keys, tolerance: Tolerance::default() })
     }
 
     /// Allows the time of a request to be this far from now, before or after; [`StandardSecrets::LONGEST_TOLERANCE`] at most.
     #[must_use]
     pub fn tolerance(mut self, tolerance: Duration) -> Self {
-        self.tolerance = tolerance.min(Self::LONGEST_TOLERANCE);
+        self.tolerance = Tolerance::new(tolerance);
         self
     }
 
@@ -117,20 +122,15 @@ impl StandardSecrets {
         if id.is_empty() {
             return Err(SignatureError::Malformed { header: WEBHOOK_ID });
         }
-        let signed_at = instant(timestamp).ok_or(SignatureError::Malformed { header: WEBHOOK_TIMESTAMP })?;
+        let signed_at =
+            time::instant(timestamp).ok_or(SignatureError::Malformed { header: WEBHOOK_TIMESTAMP })?;
         let signatures =
             signatures(signature).ok_or(SignatureError::Malformed { header: WEBHOOK_SIGNATURE })?;
         if !self.keys.have_signed(&[id, b".", timestamp, b".", body], &signatures) {
             return Err(SignatureError::Mismatch);
         }
         // Only a genuine sender learns what is wrong with its clock.
-        if now.since(signed_at) > self.tolerance {
-            Err(SignatureError::TooOld)
-        } else if signed_at.since(now) > self.tolerance {
-            Err(SignatureError::TooNew)
-        } else {
-            Ok(signed_at)
-        }
+        self.tolerance.check(signed_at, now)
     }
 
     /// The value of [`WEBHOOK_SIGNATURE`] for this, with [`WEBHOOK_TIMESTAMP`] in whole seconds: for tests, and for playing a sender.
@@ -150,15 +150,6 @@ impl fmt::Debug for StandardSecrets {
             .field("tolerance", &self.tolerance)
             .finish()
     }
-}
-
-/// Whole seconds, in digits alone: no sign, no space, no fraction, and no more than there is room for.
-fn instant(seconds: &[u8]) -> Option<Timestamp> {
-    if seconds.is_empty() || seconds.len() > 15 || !seconds.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    let seconds: u64 = std::str::from_utf8(seconds).ok()?.parse().ok()?;
-    seconds.checked_mul(1_000).map(Timestamp::from_unix_ms)
 }
 
 /// The signatures that are HMACs. Those of other versions are passed over: a sender may use several.

@@ -8,3 +8,4 @@ mod secrets;
 mod servers;
 mod simple;
 mod standard;
+mod stripe;

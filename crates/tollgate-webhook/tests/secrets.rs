@@ -1,6 +1,6 @@
 //! Secrets are checked when they are given, and are never shown.
 
-use tollgate_webhook::{GithubSecrets, SecretError, SecretFault, StandardSecrets};
+use tollgate_webhook::{GithubSecrets, SecretError, SecretFault, StandardSecrets, StripeSecrets};
 
 const GOOD: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
@@ -39,10 +39,20 @@ fn standard_secrets_are_checked_at_once() {
 }
 
 #[test]
+fn stripes_secrets_are_checked_at_once() {
+    let new = |secrets: &[&str]| StripeSecrets::new(secrets).map(|_| ());
+    assert_eq!(new(&["whsec_test_secret_of_some_length"]), Ok(()));
+    assert_eq!(new(&[]), Err(SecretError::None));
+    assert_eq!(new(&["whsec_hunter2"]), Err(fault(0, SecretFault::Short { bytes: 13 })));
+    assert_eq!(new(&["whsec_test_secret_of_some_length\n"]), Err(fault(0, SecretFault::Space)));
+}
+
+#[test]
 fn a_secret_is_in_nobodys_debug() {
     let github = GithubSecrets::new(["hunter2hunter2hunter2"]).unwrap();
     let standard = StandardSecrets::new([GOOD]).unwrap();
-    let text = format!("{github:?} {standard:?} {github:#?} {standard:#?}");
+    let stripe = StripeSecrets::new(["whsec_hunter2hunter2"]).unwrap();
+    let text = format!("{github:?} {standard:?} {stripe:?} {github:#?} {standard:#?} {stripe:#?}");
     assert!(!text.contains("hunter2") && !text.contains("MfKQ") && !text.contains("49, 242"), "{text}");
     assert_eq!(format!("{github:?}"), "GithubSecrets(1)");
 }

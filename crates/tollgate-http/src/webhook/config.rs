@@ -1,16 +1,17 @@
 //! What a webhook's layer is told, and the steps before the work.
 
-use std::{fmt, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header, request};
 use http_body::Body;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde::Deserialize;
 use tollgate_core::Timestamp;
 use tollgate_guard::{Charges, Outage};
 use tollgate_webhook::{
     Begin, Deliveries, Delivery, DeliveryId, GITHUB_DELIVERY, GITHUB_EVENT, GITHUB_HOOK, GithubSecrets,
-    SignatureError, StandardSecrets, WEBHOOK_ID,
+    SignatureError, StandardSecrets, StripeSecrets, WEBHOOK_ID,
 };
 
 use super::{Received, source_limit::SourceLimit};
@@ -29,7 +30,7 @@ pub struct Arrival<'a> {
     pub body: &'a Bytes,
     /// The delivery's id.
     pub id: &'a DeliveryId,
-    /// The kind of event that GitHub names in a header. The signature does not cover it.
+    /// The kind of event: of GitHub the name in a header, which the signature does not cover; of Stripe the `type` in the body.
     pub event: Option<&'a str>,
 }
 
@@ -48,6 +49,7 @@ pub(super) struct Config {
 pub(super) enum Secrets {
     Github(GithubSecrets),
     Standard(StandardSecrets),
+    Stripe(StripeSecrets),
 }
 
 /// A delivery to be processed.
@@ -99,11 +101,14 @@ impl Config {
         body: Bytes,
         sent_at: Option<Timestamp>,
     ) -> Result<First, Rejection> {
-        let (id_header, event) = match &self.secrets {
-            Secrets::Github(_) => (GITHUB_DELIVERY, plain(&head.headers, GITHUB_EVENT)?),
-            Secrets::Standard(_) => (WEBHOOK_ID, None),
+        let (id, event) = match &self.secrets {
+            Secrets::Github(_) => {
+                (plain(&head.headers, GITHUB_DELIVERY)?, plain(&head.headers, GITHUB_EVENT)?)
+            }
+            Secrets::Standard(_) => (plain(&head.headers, WEBHOOK_ID)?, None),
+            Secrets::Stripe(_) => stripe_event(&body)?,
         };
-        let id = plain(&head.headers, id_header)?.ok_or_else(|| bad("the delivery's id is missing"))?;
+        let id = id.ok_or_else(|| bad("the delivery's id is missing"))?;
         let arrival = Arrival { head, body: &body, id: &id, event: event.as_ref().map(DeliveryId::as_str) };
         if self.wanted.as_ref().is_some_and(|wanted| !wanted(&arrival)) {
             return Err(said(StatusCode::OK, "ignored"));
@@ -113,7 +118,7 @@ impl Config {
             (None, Secrets::Github(_)) => {
                 plain(&head.headers, GITHUB_HOOK)?.map(|hook| hook.as_str().to_owned()).unwrap_or_default()
             }
-            (None, Secrets::Standard(_)) => String::new(),
+            (None, Secrets::Standard(_) | Secrets::Stripe(_)) => String::new(),
         };
         match self.deliveries.begin(&scope, &id).await {
             Begin::First(delivery) => {
@@ -147,6 +152,7 @@ impl Config {
         match &self.secrets {
             Secrets::Github(secrets) => secrets.verify(headers, body).map(|()| None),
             Secrets::Standard(secrets) => secrets.verify(headers, body, self.deliveries.now()).map(Some),
+            Secrets::Stripe(secrets) => secrets.verify(headers, body, self.deliveries.now()).map(Some),
         }
     }
 
@@ -174,6 +180,23 @@ fn plain(headers: &HeaderMap, name: &'static str) -> Result<Option<DeliveryId>, 
         Ok(text) => Ok(Some(text)),
         Err(error) => Err(bad(format_args!("the header `{name}`: {error}"))),
     }
+}
+
+/// What names an event in its body.
+#[derive(Deserialize)]
+struct StripeEvent<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    #[serde(borrow, rename = "type")]
+    kind: Option<Cow<'a, str>>,
+}
+
+fn stripe_event(body: &[u8]) -> Result<(Option<DeliveryId>, Option<DeliveryId>), Rejection> {
+    let event: StripeEvent<'_> =
+        serde_json::from_slice(body).map_err(|_| bad("the body is no event with an `id`"))?;
+    let id = DeliveryId::try_new(&event.id).map_err(bad)?;
+    let kind = event.kind.map(|kind| DeliveryId::try_new(&kind)).transpose().map_err(bad)?;
+    Ok((Some(id), kind))
 }
 
 fn bad(detail: impl fmt::Display) -> Rejection {

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use http::request;
 use tollgate_guard::{Charges, Guard};
 use tollgate_store::Store;
-use tollgate_webhook::{Deliveries, GithubSecrets, StandardSecrets};
+use tollgate_webhook::{Deliveries, GithubSecrets, StandardSecrets, StripeSecrets};
 use tower_layer::Layer;
 
 use super::{
@@ -97,6 +97,11 @@ impl WebhookLayer {
     /// Deliveries of a sender that signs as Standard Webhooks says, and sends again what was not answered with 2xx.
     pub fn standard(secrets: StandardSecrets, deliveries: Deliveries) -> Self {
         Self::new(Secrets::Standard(secrets), deliveries, true)
+    }
+
+    /// Events of Stripe, which sends again what was not answered with 2xx. An event's id is the one in its body.
+    pub fn stripe(secrets: StripeSecrets, deliveries: Deliveries) -> Self {
+        Self::new(Secrets::Stripe(secrets), deliveries, true)
     }
 
     fn new(secrets: Secrets, deliveries: Deliveries, retries: bool) -> Self {

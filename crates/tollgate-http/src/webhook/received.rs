@@ -31,7 +31,8 @@ impl Received {
         self.ticket.scope()
     }
 
-    /// The kind of event that GitHub names in a header, such as `push`. The signature does not cover it.
+    /// The kind of event: of GitHub the name in a header, such as `push`, which the signature does not cover; of Stripe the `type` in
+    /// the body.
     #[must_use]
     pub fn event(&self) -> Option<&str> {
         self.event.as_deref()

@@ -18,7 +18,7 @@ use http_body_util::{BodyExt as _, Full};
 use tollgate_guard::{Charges, Clock as _, Guard, Limit, ManualClock, OnOutage, Policy, Timestamp, Window};
 use tollgate_http::{Received, Rejection, WebhookLayer};
 use tollgate_memory::MemoryStore;
-use tollgate_webhook::{Deliveries, OnClaimOutage, StandardSecrets};
+use tollgate_webhook::{Deliveries, OnClaimOutage, StandardSecrets, StripeSecrets};
 use tower::{Layer as _, ServiceExt as _, service_fn};
 
 use crate::rig::{BODY, Rig, Stand};
@@ -233,4 +233,28 @@ async fn a_sender_that_comes_again_is_told_when() {
             "{seconds}"
         );
     }
+}
+
+#[tokio::test]
+async fn an_event_of_stripe_is_known_by_its_body() {
+    let stand = Stand::memory();
+    let rig = stand.rig(OnClaimOutage::Unavailable);
+    let secrets = StripeSecrets::new(["whsec_test_secret_of_some_length"]).unwrap();
+    let layer = WebhookLayer::stripe(secrets.clone(), rig.deliveries.clone())
+        .events(|arrival| arrival.event == Some("invoice.paid"));
+    let send = async |body: &'static str| {
+        let value = secrets.sign(1_796_040_000, body.as_bytes());
+        let request = Request::post("/").header("stripe-signature", value).body(Full::from(body)).unwrap();
+        rig.behind(&layer).oneshot(request).await.unwrap().status().as_u16()
+    };
+    let paid = r#"{"object":"event","id":"evt_1","type":"invoice.paid"}"#;
+    assert_eq!((send(paid).await, rig.runs()), (200, 1));
+    assert_eq!((send(paid).await, rig.runs()), (200, 1), "a duplicate");
+    assert_eq!((send(r#"{"id":"evt_2","type":"charge.failed"}"#).await, rig.runs()), (200, 1), "ignored");
+    for body in
+        ["", "[]", "{}", r#"{"id":7}"#, r#"{"id":""}"#, r#"{"id":"a b"}"#, r#"{"id":"a","type":"b c"}"#]
+    {
+        assert_eq!(send(body).await, 400, "{body}");
+    }
+    assert_eq!(stand.keys(), 1);
 }

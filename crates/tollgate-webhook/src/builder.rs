@@ -1,0 +1,150 @@
+//! How deliveries are set up.
+
+use std::{error::Error, fmt, future::Future, pin::Pin, sync::Arc};
+
+use tollgate_core::Window;
+use tollgate_store::{Claims, Name, NameError};
+
+use crate::{
+    Deliveries, OnClaimOutage,
+    deliveries::{Clock, Shared, Spawner, Terms},
+};
+
+/// Sets up [`Deliveries`].
+#[must_use]
+pub struct DeliveriesBuilder {
+    name: String,
+    claims: Arc<dyn Claims>,
+    clock: Arc<Clock>,
+    spawner: Option<Arc<Spawner>>,
+    lease: Window,
+    retention: Window,
+    on_outage: OnClaimOutage,
+    simple: Option<String>,
+}
+
+impl DeliveriesBuilder {
+    pub(crate) fn new(
+        name: String,
+        claims: Arc<dyn Claims>,
+        clock: Arc<Clock>,
+        on_outage: OnClaimOutage,
+    ) -> Self {
+        let (lease, retention) = (Deliveries::LEASE, Deliveries::RETENTION);
+        Self { name, claims, clock, spawner: None, lease, retention, on_outage, simple: None }
+    }
+
+    /// How long a claim is held: a little above what the work takes at most, five minutes unless told otherwise. Longer work renews.
+    /// If a worker dies, a redelivery is processed after that.
+    pub fn lease(mut self, lease: Window) -> Self {
+        self.lease = lease;
+        self
+    }
+
+    /// How long a confirmed id is a duplicate: longer than the sender delivers again, seven days unless told otherwise.
+    pub fn retention(mut self, retention: Window) -> Self {
+        self.retention = retention;
+        self
+    }
+
+    /// How to run what is left to do when a [`Delivery`] is dropped: its claim is released then. With Tokio
+    /// `|task| drop(tokio::spawn(task))`, or what `tollgate_guard::tokio_spawner` makes.
+    ///
+    /// A store that answers at once, in memory, needs none. With any other and no spawner, the claim of a handler that panics or is
+    /// cancelled is held until its lease ends.
+    pub fn spawner(
+        mut self,
+        spawner: impl Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync + 'static,
+    ) -> Self {
+        self.spawner = Some(Arc::new(spawner));
+        self
+    }
+
+    /// The simple mode: one mark for each id under a literal key, such as `github-delivery:<id>`, without a store's prefix and without
+    /// the hook or project. It is made at once if there is none yet, and lives for 24 hours.
+    ///
+    /// It is what `SET github-delivery:<id> … NX EX 86400` does, and shares its marks with programs that do that. A delivery in
+    /// progress is a duplicate; to confirm needs no call; to release removes the mark. If the process dies meanwhile, the delivery is
+    /// lost until the mark has gone. Two hooks of one event are one.
+    pub fn simple(mut self, key_prefix: impl Into<String>) -> Self {
+        self.simple = Some(key_prefix.into());
+        (self.lease, self.retention) = (Deliveries::SIMPLE_RETENTION, Deliveries::SIMPLE_RETENTION);
+        self
+    }
+
+    /// The deliveries. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// Only if the name is none, the retention is shorter than the lease, or the literal keys would begin with nothing.
+    pub fn build(self) -> Result<Deliveries, DeliveriesError> {
+        Name::try_new(&self.name).map_err(DeliveriesError::Name)?;
+        if self.retention < self.lease {
+            return Err(DeliveriesError::Retention { lease: self.lease, retention: self.retention });
+        }
+        if self.simple.as_ref().is_some_and(|prefix| prefix.trim().is_empty()) {
+            return Err(DeliveriesError::KeyPrefix);
+        }
+        let terms = Terms {
+            name: self.name.into(),
+            lease: self.lease,
+            retention: self.retention,
+            on_outage: self.on_outage,
+            simple: self.simple.map(Into::into),
+        };
+        let (claims, clock, spawner) = (self.claims, self.clock, self.spawner);
+        Ok(Deliveries::from_parts(Shared { claims, clock, terms, spawner }))
+    }
+}
+
+impl fmt::Debug for DeliveriesBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeliveriesBuilder")
+            .field("name", &self.name)
+            .field("lease", &self.lease)
+            .field("retention", &self.retention)
+            .field("on_outage", &self.on_outage)
+            .field("simple", &self.simple)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Deliveries that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DeliveriesError {
+    /// The name is none.
+    Name(NameError),
+    /// What is done would be forgotten sooner than what is not.
+    Retention {
+        /// How long a claim is held.
+        lease: Window,
+        /// How long it is remembered.
+        retention: Window,
+    },
+    /// The literal keys of the simple mode would be nothing but an id, and could be anybody's.
+    KeyPrefix,
+}
+
+impl fmt::Display for DeliveriesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(_) => f.write_str("deliveries need a name for their keys, as in `github`"),
+            Self::Retention { lease, retention } => write!(
+                f,
+                "a retention of {retention} is shorter than the lease of {lease}: use at least as long, mostly days"
+            ),
+            Self::KeyPrefix => {
+                f.write_str("literal keys need a beginning of their own, as in `github-delivery:`")
+            }
+        }
+    }
+}
+
+impl Error for DeliveriesError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Name(error) => Some(error),
+            Self::Retention { .. } | Self::KeyPrefix => None,
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The signatures of Stripe.
+
+use std::{fmt, time::Duration};
+
+use http::HeaderMap;
+use tollgate_core::Timestamp;
+
+use crate::{
+    SecretError, SecretFault, SignatureError, hex,
+    secret::Keys,
+    signature_error::only,
+    time::{self, Tolerance},
+};
+
+/// The header of the time and the signatures: `t=1614265330,v1=…`, over the time, a dot and the raw body.
+pub const STRIPE_SIGNATURE: &str = "stripe-signature";
+
+/// The signing secrets of a Stripe endpoint: the one in use, and during a rotation the one before.
+///
+/// The signature covers the time and the raw body, and the event's id is in the body: claim deliveries under the `id` of the event.
+///
+/// ```
+/// use tollgate_core::Timestamp;
+/// use tollgate_webhook::StripeSecrets;
+///
+/// let secrets = StripeSecrets::new(["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"])?;
+/// let value = secrets.sign(1_614_265_330, br#"{"id":"evt_1"}"#);
+/// let now = Timestamp::from_unix_ms(1_614_265_331_000);
+/// assert!(secrets.verify_signature(value.as_bytes(), br#"{"id":"evt_1"}"#, now).is_ok());
+/// assert!(secrets.verify_signature(value.as_bytes(), br#"{"id":"evt_2"}"#, now).is_err());
+/// # Ok::<(), tollgate_webhook::SecretError>(())
+/// ```
+#[derive(Clone)]
+pub struct StripeSecrets {
+    keys: Keys,
+    tolerance: Tolerance,
+}
+
+/// Each costs a comparison for each secret, and whoever sends them need not be genuine.
+const MOST_SIGNATURES: usize = 16;
+
+impl StripeSecrets {
+    /// These secrets, as Stripe shows them, `whsec_` included. Any of them may have signed; [`StripeSecrets::sign`] uses the first.
+    ///
+    /// # Errors
+    /// Only if there is none or more than 16, or one is shorter than 16 bytes or has white space round it.
+    pub fn new<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Result<Self, SecretError> {
+        let read = |secret: S| {
+            let secret = secret.as_ref();
+            if secret.trim() == secret { Ok(secret.as_bytes().to_vec()) } else { Err(SecretFault::Space) }
+        };
+        Ok(Self { keys: Keys::new(secrets.into_iter().map(read))?, tolerance: Tolerance::default() })
+    }
+
+    /// Allows the time of a request to be this far from now, before or after: five minutes unless told otherwise, a day at most.
+    #[must_use]
+    pub fn tolerance(mut self, tolerance: Duration) -> Self {
+        self.tolerance = Tolerance::new(tolerance);
+        self
+    }
+
+    /// Checks that one of the secrets signed this time and raw body, and that the time is near; gives that time.
+    ///
+    /// # Errors
+    /// Only if none did, the time is not near, or [`STRIPE_SIGNATURE`] is not there exactly once and well formed.
+    pub fn verify(
+        &self,
+        headers: &HeaderMap,
+        body: &[u8],
+        now: Timestamp,
+    ) -> Result<Timestamp, SignatureError> {
+        self.verify_signature(only(headers, STRIPE_SIGNATURE)?, body, now)
+    }
+
+    /// As [`StripeSecrets::verify`], given the value of the header.
+    ///
+    /// # Errors
+    /// Only if no secret signed this, the time is not near, or the value is not well formed.
+    pub fn verify_signature(
+        &self,
+        value: &[u8],
+        body: &[u8],
+        now: Timestamp,
+    ) -> Result<Timestamp, SignatureError> {
+        let malformed = SignatureError::Malformed { header: STRIPE_SIGNATURE };
+        let (timestamp, signatures) = read(value).ok_or(malformed)?;
+        let signed_at = time::instant(timestamp).ok_or(malformed)?;
+        if !self.keys.have_signed(&[timestamp, b".", body], &signatures) {
+            return Err(SignatureError::Mismatch);
+        }
+        self.tolerance.check(signed_at, now)
+    }
+
+    /// The value of the header for this body, at a time in whole seconds: for tests, and for playing a sender.
+    #[must_use]
+    pub fn sign(&self, timestamp_seconds: u64, body: &[u8]) -> String {
+        let timestamp = timestamp_seconds.to_string();
+        format!("t={timestamp},v1={}", hex::of(&self.keys.sign(&[timestamp.as_bytes(), b".", body])))
+    }
+}
+
+/// The time and the signatures of the version that is an HMAC; what else a list holds is passed over. `t` comes once.
+fn read(value: &[u8]) -> Option<(&[u8], Vec<Vec<u8>>)> {
+    let (mut timestamp, mut signatures) = (None, Vec::new());
+    for item in value.split(|&byte| byte == b',') {
+        if let Some(text) = item.strip_prefix(b"t=") {
+            if timestamp.replace(text).is_some() {
+                return None;
+            }
+        } else if let Some(text) = item.strip_prefix(b"v1=") {
+            if signatures.len() == MOST_SIGNATURES {
+                return None;
+            }
+            signatures.push(hex::read(text)?);
+        }
+    }
+    Some((timestamp?, signatures)).filter(|(_, signatures)| !signatures.is_empty())
+}
+
+/// Without the secrets.
+impl fmt::Debug for StripeSecrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StripeSecrets")
+            .field("secrets", &self.keys.len())
+            .field("tolerance", &self.tolerance)
+            .finish()
+    }
+}
