@@ -4,7 +4,7 @@ use std::{error::Error, sync::Arc};
 
 use tollgate::{
     EnvError, LimiterOptions, ManualClock, MemoryStore, OnOutage, OptionsError, Share, StoreKind, Window,
-    limiter, store,
+    claims, limiter, store,
 };
 
 const UPSTASH: [(&str, &str); 2] =
@@ -17,9 +17,15 @@ fn env<'a>(variables: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<Strin
     |name| variables.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned())
 }
 
-/// The kind of store, or the whole text of the error.
+/// The kind of store, or the whole text of the error; the same for counts and for claims.
 fn chosen(variables: &[(&str, &str)]) -> String {
-    match store(env(variables)) {
+    let counts = told(store(env(variables)));
+    assert_eq!(told(claims(env(variables))), counts);
+    counts
+}
+
+fn told(store: Result<impl std::fmt::Debug, EnvError>) -> String {
+    match store {
         Ok(store) => {
             let debug = format!("{store:?}");
             assert!(!debug.to_lowercase().contains("secret"), "{debug}");
