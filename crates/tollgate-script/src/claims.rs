@@ -94,10 +94,11 @@ fn push_kind(args: &mut Words, key: &ClaimKey<'_>) {
 /// which would have ended before it began.
 pub fn claim_answer(claim: &Claim<'_>, reply: &Reply) -> Result<Claimed, StoreError> {
     let Reply::Text(text) = reply else { return Err(odd()) };
-    let (word, until) = text.split_once(' ').unwrap_or((text, ""));
-    if word == "done" && until.is_empty() {
-        return Ok(Claimed::Done);
-    }
+    let (word, until) = match text.split_once(' ') {
+        None if text == "done" => return Ok(Claimed::Done),
+        Some((word @ ("ours" | "running"), until)) => (word, until),
+        _ => return Err(odd()),
+    };
     let until = until.parse().map(Timestamp::from_unix_ms).map_err(|_| odd())?;
     if until <= claim.started_at() {
         return Err(StoreError::new(
@@ -105,11 +106,7 @@ pub fn claim_answer(claim: &Claim<'_>, reply: &Reply) -> Result<Claimed, StoreEr
             "the script names a holder whose lease has ended: what answers here is not the script that was called",
         ));
     }
-    match word {
-        "ours" => Ok(Claimed::Ours { until }),
-        "running" => Ok(Claimed::Running { until }),
-        _ => Err(odd()),
-    }
+    Ok(if word == "ours" { Claimed::Ours { until } } else { Claimed::Running { until } })
 }
 
 /// Reads a server's answer to the call of a renewal or of a confirmation.
