@@ -32,7 +32,8 @@ The Upstash REST API in front of any Redis.
 
 Usage: tollgate-gateway [--redis URL] [--listen ADDRESS] [--token TOKEN] [--read-only-token TOKEN]
 
-  --redis URL              redis://[user][:password@]host[:port][/database], or rediss:// for TLS
+  --redis URL              redis://[user][:password@]host[:port][/database], rediss:// for TLS,
+                           or unix:///path for a socket
                            (default: redis://127.0.0.1:6379)
   --listen ADDRESS         address and port; port 0 takes any free one (default: 127.0.0.1:8079)
                            An address that other machines reach needs tokens of at least 32 characters.

@@ -63,7 +63,7 @@ impl Gateway {
     pub const REPLY_WITHIN: Duration = Duration::from_secs(10);
 
     /// A gateway to the Redis at `redis_url`: `redis://[user][:password@]host[:port][/database]`, `rediss://` for TLS,
-    /// or `redis+unix:///path`.
+    /// or `unix:///path` (also `redis+unix`) for a socket.
     ///
     /// TLS, the feature `tls`, trusts what the system trusts, and takes `ring` for the whole process unless that has
     /// chosen its cryptography before.
