@@ -65,8 +65,7 @@ impl Gateway {
     /// A gateway to the Redis at `redis_url`: `redis://[user][:password@]host[:port][/database]`, `rediss://` for TLS,
     /// or `unix:///path` (also `redis+unix`) for a socket.
     ///
-    /// TLS, the feature `tls`, trusts what the system trusts, and takes `ring` for the whole process unless that has
-    /// chosen its cryptography before.
+    /// TLS, the feature `tls`, trusts what the system trusts. It sets nothing for the whole process.
     pub fn builder(redis_url: impl Into<String>) -> GatewayBuilder {
         GatewayBuilder {
             redis_url: redis_url.into(),

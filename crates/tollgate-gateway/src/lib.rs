@@ -32,6 +32,7 @@
 //! - **Redis** is named by a URL with its user and database; `rediss://` asks for TLS, the default feature `tls`. It is
 //!   found again when it was gone.
 
+mod address;
 mod answer;
 mod backend;
 mod body;
@@ -39,6 +40,8 @@ mod catalogue;
 mod config;
 mod gateway;
 mod head;
+mod live;
+mod lossy;
 mod outage;
 mod parse;
 mod reply;
@@ -46,6 +49,8 @@ mod scripts;
 mod server;
 mod service;
 mod shebang;
+#[cfg(feature = "tls")]
+mod tls;
 mod token;
 
 pub use crate::{

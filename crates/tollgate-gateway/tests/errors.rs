@@ -117,13 +117,16 @@ fn what_is_refused_by_name_harms_nobody() {
     );
 }
 
-/// Such an error breaks the connection that it comes over: it must not be the one that others use.
+/// The client crate closes a connection over which such an error comes: nobody else's request may be on it.
 #[test]
-fn an_error_that_is_no_text_is_its_own_clients_affair() {
+fn an_error_that_is_no_text_harms_nobody() {
     let redis = RedisServer::start();
     let server = Server::start(&redis);
     let token = bearer(TOKEN);
     let fields = [("authorization", &*token)];
+    let script = r#"["EVAL","return {err='MINE \\255x'}",0]"#;
+    let error = json!({"error": "MINE \u{fffd}x"});
+    let before = connections(&redis);
     std::thread::scope(|scope| {
         let others: Vec<_> = (0..2)
             .map(|_| {
@@ -135,8 +138,25 @@ fn an_error_that_is_no_text_is_its_own_clients_affair() {
             })
             .collect();
         while others.iter().any(|other| !other.is_finished()) {
-            assert_eq!(server.send("GET", "/%ff/x", &fields, b"").status, 502);
+            let unknown = server.send("GET", "/%ff/x", &fields, b"");
+            assert_eq!(unknown.status, 400);
+            assert!(unknown.body.contains("unknown command '\u{fffd}'"), "{}", unknown.body);
             assert_eq!(server.send("POST", "/set/k", &fields, b"\xff").status, 200);
+            assert_eq!(server.post("/", script), (400, error.clone()));
+            assert_eq!(server.post("/pipeline", &format!("[{script}]")), (200, json!([error])));
+            assert_eq!(server.post("/multi-exec", &format!("[{script}]")), (200, json!([error])));
         }
     });
+    assert_eq!(
+        connections(&redis) - before,
+        2 + 1,
+        "one for all, one for transactions, and the one that asks"
+    );
+}
+
+/// How many connections the server has had so far, that of this question included.
+fn connections(redis: &RedisServer) -> u64 {
+    let info = format!("{:?}", redis.run(&["INFO", "stats"]));
+    let (_, rest) = info.split_once("total_connections_received:").unwrap();
+    rest.chars().map_while(|digit| digit.to_digit(10)).fold(0, |sum, digit| sum * 10 + u64::from(digit))
 }
