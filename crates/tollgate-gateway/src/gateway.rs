@@ -19,6 +19,7 @@ use tokio::net::TcpListener;
 
 use crate::{
     backend::Backend,
+    body::Room,
     scripts::Scripts,
     server,
     service::{self, Service},
@@ -42,6 +43,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Gateway {
     service: Arc<Service>,
+    most_connections: usize,
     connections: Arc<AtomicU64>,
 }
 
@@ -52,12 +54,22 @@ pub struct GatewayBuilder {
     token: Option<String>,
     read_only_token: Option<String>,
     most_body_bytes: usize,
+    most_bytes_of_bodies: usize,
+    most_connections: usize,
     reply_within: Duration,
 }
 
 impl Gateway {
     /// The most that the body of one request may hold unless told otherwise: 10 MB, as the original takes.
     pub const MOST_BODY_BYTES: usize = 10 * 1024 * 1024;
+
+    /// The most that the bodies of all requests may hold together unless told otherwise: 128 MB. What is made of them, and
+    /// sent on, takes several times that at worst.
+    pub const MOST_BYTES_OF_BODIES: usize = 128 * 1024 * 1024;
+
+    /// How many connections of clients there may be at once unless told otherwise: what the usual limit of 1,024 open files
+    /// leaves beside those to Redis.
+    pub const MOST_CONNECTIONS: usize = 900;
 
     /// How long Redis may take for one request unless told otherwise.
     pub const REPLY_WITHIN: Duration = Duration::from_secs(10);
@@ -72,6 +84,8 @@ impl Gateway {
             token: None,
             read_only_token: None,
             most_body_bytes: Self::MOST_BODY_BYTES,
+            most_bytes_of_bodies: Self::MOST_BYTES_OF_BODIES,
+            most_connections: Self::MOST_CONNECTIONS,
             reply_within: Self::REPLY_WITHIN,
         }
     }
@@ -118,7 +132,7 @@ impl Gateway {
         stop: impl Future<Output = ()> + Send,
     ) -> Result<(), StartError> {
         self.may_listen_on(listener.local_addr().map_err(StartError::Listener)?)?;
-        server::serve(self.router(), listener, stop, &self.connections).await;
+        server::serve(self.router(), listener, stop, self.most_connections, &self.connections).await;
         Ok(())
     }
 
@@ -148,6 +162,19 @@ impl GatewayBuilder {
         self
     }
 
+    /// The most that the bodies of all requests may hold together, from their first byte until they are answered. A request
+    /// beyond that gets a 503, which clients send again.
+    pub fn most_bytes_of_bodies(mut self, bytes: usize) -> Self {
+        self.most_bytes_of_bodies = bytes;
+        self
+    }
+
+    /// How many connections of clients there may be at once, at least one. The next one waits until another is closed.
+    pub fn most_connections(mut self, connections: usize) -> Self {
+        self.most_connections = connections;
+        self
+    }
+
     /// How long Redis may take for one request.
     pub fn reply_within(mut self, time: Duration) -> Self {
         self.reply_within = time;
@@ -171,8 +198,13 @@ impl GatewayBuilder {
             tokens: Tokens::new(full, read_only),
             scripts: Scripts::new(),
             most_body_bytes: self.most_body_bytes,
+            room: Room::new(self.most_bytes_of_bodies),
         };
-        Ok(Gateway { service: Arc::new(service), connections: Arc::default() })
+        Ok(Gateway {
+            service: Arc::new(service),
+            most_connections: self.most_connections.max(1),
+            connections: Arc::default(),
+        })
     }
 }
 
@@ -181,6 +213,8 @@ impl fmt::Debug for GatewayBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GatewayBuilder")
             .field("most_body_bytes", &self.most_body_bytes)
+            .field("most_bytes_of_bodies", &self.most_bytes_of_bodies)
+            .field("most_connections", &self.most_connections)
             .field("reply_within", &self.reply_within)
             .finish_non_exhaustive()
     }

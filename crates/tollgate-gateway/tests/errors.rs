@@ -49,7 +49,7 @@ fn each_error_has_its_status_and_is_json() {
         assert!(!text.contains(TOKEN), "{text}");
     }
     assert_eq!(server.send("POST", "/", &[], b"").field("www-authenticate"), "Bearer");
-    assert_eq!(server.send("DELETE", "/", &[], b"").field("allow"), "GET, HEAD, POST, PUT");
+    assert_eq!(server.send("DELETE", "/", &[], b"").field("allow"), "GET, POST, PUT");
 }
 
 #[test]
@@ -63,6 +63,24 @@ fn a_body_may_be_as_large_as_its_limit_and_no_larger() {
         assert_eq!(server.post("/", &body(bytes)), (413, expected.clone()), "{bytes}");
     }
     assert_eq!(server.post("/", &body(1_000)).0, 200);
+}
+
+/// The bodies of all requests share one room, and give it back with the answer, however it goes.
+#[test]
+fn bodies_that_are_too_large_together_are_refused() {
+    let redis = RedisServer::start();
+    let server = Server::start_with(&redis, |builder| builder.most_bytes_of_bodies(100_000));
+    let echo = |bytes: usize| format!("[\"ECHO\",\"{}\"]", "x".repeat(bytes));
+    let (status, answer) = server.post("/", &echo(200_000));
+    assert_eq!(
+        (status, &answer["error"]),
+        (503, &json!("ERR too many large requests at once: send it again later"))
+    );
+    for _ in 0..50 {
+        assert_eq!(server.post("/", &echo(20_000)).0, 200);
+        assert_eq!(server.post("/", &"[".repeat(20_000)).0, 400);
+        assert_eq!(server.post("/", &echo(200_000)).0, 503);
+    }
 }
 
 #[test]
