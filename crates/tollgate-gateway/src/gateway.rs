@@ -63,8 +63,7 @@ impl Gateway {
     /// The most that the body of one request may hold unless told otherwise: 10 MB, as the original takes.
     pub const MOST_BODY_BYTES: usize = 10 * 1024 * 1024;
 
-    /// The most that the bodies of all requests may hold together unless told otherwise: 128 MB. What is made of them, and
-    /// sent on, takes several times that at worst.
+    /// The most that the bodies of all requests may take together, with what is made of them, unless told otherwise: 128 MB.
     pub const MOST_BYTES_OF_BODIES: usize = 128 * 1024 * 1024;
 
     /// How many connections of clients there may be at once unless told otherwise: what the usual limit of 1,024 open files
@@ -162,8 +161,8 @@ impl GatewayBuilder {
         self
     }
 
-    /// The most that the bodies of all requests may hold together, from their first byte until they are answered. A request
-    /// beyond that gets a 503, which clients send again.
+    /// The most that the bodies of all requests may take together, with 80 bytes for each word in them, from the first byte
+    /// until the answer. A request beyond that gets a 503, which clients send again.
     pub fn most_bytes_of_bodies(mut self, bytes: usize) -> Self {
         self.most_bytes_of_bodies = bytes;
         self

@@ -28,9 +28,9 @@
 //!   What is no text in an error of Redis becomes U+FFFD. What is no HTTP, or has more than 100 header fields or too long a
 //!   path, gets a status of 4xx without a body.
 //! - **Bounds.** 900 connections, more wait; ten seconds for the first head of each; 65,536 commands and 1,048,576 words in a
-//!   request; 10 MB in a body and 128 MB in those of all requests, beyond which there is a 503. A body takes about eight
-//!   times its size at worst, while it is words of one letter. A reply is held as a whole, and so is the JSON made of it: twice its
-//!   size, or more in base64. What a client may ask Redis for is not bounded, nor is what comes back.
+//!   request; 10 MB in a body; 128 MB for the bodies of all requests and their words, 80 bytes each, beyond which there is a 503.
+//!   Not bounded is what comes back: a reply is held as a whole, and so is the JSON made of it, which is as long or, in base64,
+//!   a third longer. Sixty replies of 5 MB at once take some 600 MB.
 //! - **Refused by name**: commands that change a connection's state, block, or administer the server, because all
 //!   clients share one connection. Subscriptions and the response format `resp2` are not served. What a script may call is
 //!   for Redis to say, and it lets some of them through, `SWAPDB` for one: the full token is for those who may do anything

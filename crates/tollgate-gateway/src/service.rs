@@ -91,6 +91,7 @@ impl Service {
     }
 
     async fn single(&self, words: Words<'_>, access: Access, encoding: Encoding) -> Answer {
+        let _part = self.room.for_words(words.len())?;
         let (command, rewrite) = match self.prepare(words, access) {
             Ok(prepared) => prepared,
             Err(text) => return Err(Refusal::new(StatusCode::BAD_REQUEST, text)),
@@ -104,6 +105,7 @@ impl Service {
     }
 
     async fn pipeline(&self, items: Vec<Words<'_>>, access: Access, encoding: Encoding) -> Answer {
+        let _part = self.room.for_words(items.iter().map(Vec::len).sum())?;
         let (mut commands, mut prepared) = (Vec::new(), Vec::new());
         for words in items {
             prepared.push(self.prepare(words, access).map(|(command, rewrite)| {
@@ -123,6 +125,7 @@ impl Service {
     }
 
     async fn multi_exec(&self, items: Vec<Words<'_>>, access: Access, encoding: Encoding) -> Answer {
+        let _part = self.room.for_words(items.iter().map(Vec::len).sum())?;
         let discarded = |text: String| Refusal::new(StatusCode::BAD_REQUEST, text);
         let prepared = items.into_iter().map(|words| self.prepare(words, access));
         let prepared: Vec<_> = prepared.collect::<Result<_, _>>().map_err(discarded)?;

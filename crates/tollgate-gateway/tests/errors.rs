@@ -76,8 +76,15 @@ fn bodies_that_are_too_large_together_are_refused() {
         (status, &answer["error"]),
         (503, &json!("ERR too many large requests at once: send it again later"))
     );
+    // Words take more than their text.
+    let words = |count: usize| format!("[\"ECHO\"{}]", ",0".repeat(count));
+    for path in ["/", "/pipeline", "/multi-exec"] {
+        let body = if path == "/" { words(2_000) } else { format!("[{}]", words(2_000)) };
+        assert_eq!(server.post(path, &body).0, 503, "{path}");
+    }
     for _ in 0..50 {
         assert_eq!(server.post("/", &echo(20_000)).0, 200);
+        assert_eq!(server.post("/", &words(500)).0, 400, "Redis wants one");
         assert_eq!(server.post("/", &"[".repeat(20_000)).0, 400);
         assert_eq!(server.post("/", &echo(200_000)).0, 503);
     }
