@@ -100,9 +100,9 @@ async fn load(store: &UpstashStore, callers: usize, lasts: Duration) -> Became {
                     Err(error) => {
                         assert_eq!(error.kind(), StoreErrorKind::Timeout, "{error}");
                         if is_unsent(&error) {
-                            became.unsent += 1
+                            became.unsent += 1;
                         } else {
-                            became.failed += 1
+                            became.failed += 1;
                         }
                         tokio::time::sleep(Duration::from_millis(50)).await;
                     }
