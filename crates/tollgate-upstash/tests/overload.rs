@@ -173,7 +173,7 @@ async fn a_service_that_stood_still_is_used_again_at_once() {
         assert_eq!(became.answered, 0);
         assert!(became.unsent > became.failed, "most know that they were not counted: {became:?}");
         tokio::time::sleep(Duration::from_secs(2)).await;
-        let _ = load(&store, 500, Duration::from_secs(1)).await;
+        let _ = load(&store, 500, Duration::from_secs(3)).await;
         let became = load(&store, 500, Duration::from_secs(1)).await;
         assert_eq!((became.unsent, became.failed), (0, 0), "{became:?}");
     }
