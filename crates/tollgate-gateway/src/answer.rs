@@ -59,7 +59,7 @@ pub(crate) fn respond(status: StatusCode, body: Vec<u8>) -> Response<Body> {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         StatusCode::METHOD_NOT_ALLOWED => {
-            headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD, POST, PUT"));
+            headers.insert(header::ALLOW, HeaderValue::from_static("GET, POST, PUT"));
         }
         _ => {}
     }

@@ -1,18 +1,17 @@
 //! The connections to Redis: one that all requests share, and a few for transactions.
 
-use std::{fmt, time::Duration};
+use std::{fmt, io, time::Duration};
 
 use parking_lot::Mutex;
-#[cfg(feature = "tls")]
-use redis::ConnectionAddr;
-use redis::{
-    Arg, AsyncConnectionConfig, Client, Cmd, ConnectionInfo, IntoConnectionInfo as _, Pipeline, RedisError,
-    Value,
-    aio::{ConnectionManager, ConnectionManagerConfig, MultiplexedConnection},
+use redis::{AsyncConnectionConfig, Cmd, Pipeline, RedisError, RedisResult, Value};
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::Instant,
 };
-use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::{
+    address::Address,
+    live::Live,
     outage::Outage,
     reply::{self, Reply},
 };
@@ -29,24 +28,20 @@ const MOST_IDLE: usize = 8;
 
 /// A Redis, reached again by itself after it was gone.
 pub(crate) struct Backend {
-    client: Client,
+    address: Address,
     reply_within: Duration,
-    shared: Mutex<Shared>,
-    idle: Mutex<Vec<MultiplexedConnection>>,
+    shared: Mutex<Option<Live>>,
+    /// Whoever has the lock connects; within is what became of that last, if it failed, and when.
+    connecting: tokio::sync::Mutex<Option<(Instant, RedisError)>>,
+    idle: Mutex<Vec<Live>>,
     turns: Semaphore,
     outage: Outage,
 }
 
 /// A connection for nobody else, and its place among those that there may be at once.
 struct Own<'b> {
-    connection: MultiplexedConnection,
+    live: Live,
     _turn: SemaphorePermit<'b>,
-}
-
-/// Made at its first use, and made anew when it is of no use any more.
-struct Shared {
-    manager: Option<ConnectionManager>,
-    generation: u64,
 }
 
 /// Redis cannot be reached, or does not answer. Whether the commands ran is not known.
@@ -62,15 +57,11 @@ pub(crate) enum Unreachable {
 
 impl Backend {
     pub(crate) fn open(url: &str, reply_within: Duration) -> Result<Self, RedisError> {
-        let info: ConnectionInfo = url.into_connection_info()?;
-        #[cfg(feature = "tls")]
-        if let ConnectionAddr::TcpTls { .. } = info.addr() {
-            choose_provider();
-        }
         Ok(Self {
-            client: Client::open(info)?,
+            address: Address::parse(url)?,
             reply_within,
-            shared: Mutex::new(Shared { manager: None, generation: 0 }),
+            shared: Mutex::new(None),
+            connecting: tokio::sync::Mutex::default(),
             idle: Mutex::new(Vec::new()),
             turns: Semaphore::new(MOST_OWN),
             outage: Outage::new(),
@@ -80,34 +71,19 @@ impl Backend {
     /// Runs the commands one after another; others may run in between. There is a reply for each.
     pub(crate) async fn run(&self, commands: Vec<Cmd>) -> Result<Vec<Reply>, Unreachable> {
         let count = commands.len();
-        if commands.iter().any(is_binary) {
-            return self.run_apart(commands).await;
-        }
         let pipeline = pipeline(commands);
-        let (mut manager, generation) = self.shared()?;
-        let result = manager.send_packed_commands(&pipeline, 0, count).await;
-        if result.is_err() {
-            // The manager does not connect anew when a server went mute, nor when it was refused while the server was
-            // still loading; and after an outage it would fail one more request with what it found out during it.
-            self.forget(generation);
-        }
+        let result = match self.shared().await {
+            Ok(live) => {
+                let result = live.send(&pipeline, count).await;
+                if result.is_err() {
+                    // A server that went mute may answer a new connection, and so may another in its place.
+                    live.drop_it();
+                }
+                result
+            }
+            Err(error) => Err(error),
+        };
         let values = self.outage.note(result)?;
-        Ok(values.into_iter().map(reply::from_value).collect())
-    }
-
-    /// Runs commands with words that are no text: Redis repeats some words in its errors, and an error that is no
-    /// text breaks the connection it comes over.
-    async fn run_apart(&self, commands: Vec<Cmd>) -> Result<Vec<Reply>, Unreachable> {
-        let count = commands.len();
-        let pipeline = pipeline(commands);
-        let mut own = self.own().await?;
-        let result = own.connection.send_packed_commands(&pipeline, 0, count).await;
-        // A failure says nothing about whether Redis is there.
-        let values = result.map_err(|error| match unreachable(&error) {
-            Unreachable::Late => Unreachable::Late,
-            Unreachable::Down | Unreachable::Garbled => Unreachable::Garbled,
-        })?;
-        self.keep(own.connection);
         Ok(values.into_iter().map(reply::from_value).collect())
     }
 
@@ -119,11 +95,11 @@ impl Backend {
         let count = commands.len() + 2;
         let framed = [redis::cmd("MULTI")].into_iter().chain(commands).chain([redis::cmd("EXEC")]);
         let pipeline = pipeline(framed);
-        let mut own = self.own().await?;
-        let result = own.connection.send_packed_commands(&pipeline, 0, count).await;
+        let own = self.own().await?;
+        let result = own.live.send(&pipeline, count).await;
         let mut values = self.outage.note(result)?;
         // Only a connection that answered everything it was asked goes back.
-        self.keep(own.connection);
+        self.keep(own.live);
         let executed = values.pop();
         let refused = values.into_iter().find_map(|value| reply::from_value(value).err());
         Ok(match (refused, executed) {
@@ -137,8 +113,8 @@ impl Backend {
     /// Asks for a sign of life: `Err` with the server's words if it answers but lets nobody in.
     pub(crate) async fn greet(&self) -> Result<Result<(), String>, Unreachable> {
         match self.connect().await {
-            Ok(connection) => {
-                self.keep(connection);
+            Ok(live) => {
+                self.keep(live);
                 Ok(Ok(()))
             }
             Err(error) if error.is_io_error() => Err(unreachable(&error)),
@@ -146,26 +122,35 @@ impl Backend {
         }
     }
 
-    fn shared(&self) -> Result<(ConnectionManager, u64), Unreachable> {
-        let mut shared = self.shared.lock();
-        let manager = match shared.manager.clone() {
-            Some(manager) => manager,
-            None => {
-                // Nothing connects yet, so nothing waits under the lock.
-                let manager =
-                    ConnectionManager::new_lazy_with_config(self.client.clone(), self.manager_config());
-                shared.manager.insert(manager.map_err(|error| unreachable(&error))?).clone()
+    /// The connection that all share, made if there is none.
+    async fn shared(&self) -> RedisResult<Live> {
+        let asked_at = Instant::now();
+        if let Some(live) = self.open_shared() {
+            return Ok(live);
+        }
+        let mut failed = self.connecting.lock().await;
+        if let Some(live) = self.open_shared() {
+            return Ok(live);
+        }
+        // What another found out while this request waited holds for it too. What was found out before does not.
+        match &*failed {
+            Some((at, error)) if *at >= asked_at => return Err(error.clone()),
+            _ => {}
+        }
+        match self.connect().await {
+            Ok(live) => {
+                *self.shared.lock() = Some(live.clone());
+                Ok(live)
             }
-        };
-        Ok((manager, shared.generation))
+            Err(error) => {
+                *failed = Some((Instant::now(), error.clone()));
+                Err(error)
+            }
+        }
     }
 
-    /// Lets the next request make a new connection, unless another has already seen to that.
-    fn forget(&self, generation: u64) {
-        let mut shared = self.shared.lock();
-        if shared.generation == generation {
-            *shared = Shared { manager: None, generation: generation + 1 };
-        }
+    fn open_shared(&self) -> Option<Live> {
+        self.shared.lock().as_ref().filter(|live| live.is_open()).cloned()
     }
 
     #[expect(
@@ -177,14 +162,15 @@ impl Backend {
         let Ok(Ok(turn)) = tokio::time::timeout(self.reply_within, self.turns.acquire()).await else {
             return Err(Unreachable::Late);
         };
-        Ok(Own { connection: self.idle_or_new().await?, _turn: turn })
+        Ok(Own { live: self.idle_or_new().await?, _turn: turn })
     }
 
-    async fn idle_or_new(&self) -> Result<MultiplexedConnection, Unreachable> {
-        while let Some(mut connection) = self.take() {
-            // It may have broken while nobody used it; a transaction could not be sent twice to find out.
-            match redis::cmd("PING").exec_async(&mut connection).await {
-                Ok(()) => return Ok(connection),
+    async fn idle_or_new(&self) -> Result<Live, Unreachable> {
+        let ping = pipeline([redis::cmd("PING")]);
+        while let Some(live) = self.take() {
+            // It may have broken just now; a transaction could not be sent twice to find out.
+            match live.send(&ping, 1).await {
+                Ok(_) => return Ok(live),
                 // A server that is mute to one is mute to all.
                 Err(error) if error.is_timeout() => {
                     self.idle.lock().clear();
@@ -196,32 +182,29 @@ impl Backend {
         self.outage.note(self.connect().await)
     }
 
-    fn take(&self) -> Option<MultiplexedConnection> {
-        self.idle.lock().pop()
+    fn take(&self) -> Option<Live> {
+        let mut idle = self.idle.lock();
+        idle.retain(Live::is_open);
+        idle.pop()
     }
 
-    fn keep(&self, connection: MultiplexedConnection) {
+    fn keep(&self, live: Live) {
         let mut idle = self.idle.lock();
         if idle.len() < MOST_IDLE {
-            idle.push(connection);
+            idle.push(live);
         }
     }
 
-    async fn connect(&self) -> Result<MultiplexedConnection, RedisError> {
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(CONNECT_WITHIN))
-            .set_response_timeout(Some(self.reply_within));
-        self.client.get_multiplexed_async_connection_with_config(&config).await
-    }
-
-    fn manager_config(&self) -> ConnectionManagerConfig {
-        // A request that finds no server is told so at once; the next one tries again.
-        ConnectionManagerConfig::new()
-            .set_number_of_retries(1)
-            .set_min_delay(Duration::from_millis(10))
-            .set_max_delay(Duration::from_millis(200))
-            .set_connection_timeout(Some(CONNECT_WITHIN))
-            .set_response_timeout(Some(self.reply_within))
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a bound on how long a request waits; no limit is decided by it"
+    )]
+    async fn connect(&self) -> RedisResult<Live> {
+        let config = AsyncConnectionConfig::new().set_response_timeout(Some(self.reply_within));
+        match tokio::time::timeout(CONNECT_WITHIN, Live::open(&self.address, config)).await {
+            Ok(opened) => opened,
+            Err(_elapsed) => Err(io::Error::from(io::ErrorKind::TimedOut).into()),
+        }
     }
 }
 
@@ -246,26 +229,35 @@ pub(crate) fn unreachable(error: &RedisError) -> Unreachable {
     if error.is_timeout() { Unreachable::Late } else { Unreachable::Down }
 }
 
-/// The client of Redis takes its cryptography from what the process has chosen, and panics if it has not.
-#[cfg(feature = "tls")]
-fn choose_provider() {
-    if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // It fails only if another thread was faster, which is as well.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-    }
-}
-
-fn is_binary(command: &Cmd) -> bool {
-    command.args_iter().any(|arg| match arg {
-        Arg::Simple(word) => std::str::from_utf8(word).is_err(),
-        _ => false,
-    })
-}
-
 fn pipeline(commands: impl IntoIterator<Item = Cmd>) -> Pipeline {
     let mut pipeline = Pipeline::new();
     for command in commands {
         pipeline.add_command(command);
     }
     pipeline
+}
+
+#[cfg(test)]
+mod tests {
+    use tollgate_testbed::RedisServer;
+
+    use super::*;
+
+    /// As Redis does by itself with its `timeout`.
+    #[tokio::test]
+    async fn what_redis_closes_while_nobody_uses_it_costs_nobody_an_error() {
+        let redis = RedisServer::start();
+        let backend = Backend::open(&redis.url(), Duration::from_secs(30)).unwrap();
+        let incr = || vec![redis::cmd("INCR").arg("n").clone()];
+        for count in 1..=20 {
+            assert_eq!(backend.run(incr()).await.unwrap(), [Ok(Value::Int(count * 2 - 1))]);
+            assert_eq!(backend.transact(incr()).await.unwrap(), Ok(vec![Ok(Value::Int(count * 2))]));
+            redis.run(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
+            let start = Instant::now();
+            while backend.open_shared().is_some() {
+                assert!(start.elapsed() < Duration::from_secs(30), "it is not noticed");
+                tokio::task::yield_now().await;
+            }
+        }
+    }
 }

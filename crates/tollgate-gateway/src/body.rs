@@ -8,8 +8,74 @@ use axum::{
 };
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::answer::Refusal;
+
+/// What a word takes beside its text, as it is read, put into a command and sent on: measured, with a million of them.
+const WORD_BYTES: usize = 80;
+
+/// The memory that the bodies of all requests may take together, and what is made of them, from the first byte until the
+/// answer.
+#[derive(Debug)]
+pub(crate) struct Room {
+    kilobytes: Semaphore,
+}
+
+/// A body, and its part of the room.
+pub(crate) struct Held<'r> {
+    pub(crate) bytes: Bytes,
+    _part: Option<SemaphorePermit<'r>>,
+}
+
+impl Room {
+    pub(crate) fn new(most_bytes: usize) -> Self {
+        Self { kilobytes: Semaphore::new((most_bytes / 1024).min(Semaphore::MAX_PERMITS)) }
+    }
+
+    /// What so many words take.
+    pub(crate) fn for_words(&self, words: usize) -> Result<SemaphorePermit<'_>, Refusal> {
+        self.more(words.saturating_mul(WORD_BYTES))
+    }
+
+    /// So much more, at once or not at all: bodies that waited for each other, each half read, would wait for ever.
+    fn more(&self, bytes: usize) -> Result<SemaphorePermit<'_>, Refusal> {
+        let kilobytes = u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX);
+        self.kilobytes.try_acquire_many(kilobytes).map_err(|_| {
+            let text = "ERR too many large requests at once: send it again later";
+            Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text)
+        })
+    }
+}
+
+/// What has come of a body.
+#[derive(Default)]
+struct Kept<'r> {
+    bytes: BytesMut,
+    part: Option<SemaphorePermit<'r>>,
+}
+
+impl<'r> Kept<'r> {
+    fn and(mut self, data: &[u8], room: &'r Room) -> Result<Self, Refusal> {
+        // It may grow to twice what it needs, and that is counted.
+        if self.bytes.len() + data.len() > self.bytes.capacity() {
+            let more = room.more(data.len().max(self.bytes.capacity()))?;
+            match &mut self.part {
+                Some(part) => part.merge(more),
+                None => self.part = Some(more),
+            }
+        }
+        self.bytes.extend_from_slice(data);
+        Ok(self)
+    }
+}
+
+impl Held<'_> {
+    /// The body of a request that has none.
+    pub(crate) const fn nothing() -> Self {
+        Self { bytes: Bytes::new(), _part: None }
+    }
+}
 
 /// How long a client may take to send its body.
 const BODY_WITHIN: Duration = Duration::from_secs(30);
@@ -19,7 +85,12 @@ const BODY_WITHIN: Duration = Duration::from_secs(30);
 const MOST_DRAINED: usize = 8;
 
 /// The whole body, of at most `most` bytes.
-pub(crate) async fn read(headers: &HeaderMap, mut body: Body, most: usize) -> Result<Bytes, Refusal> {
+pub(crate) async fn read<'r>(
+    headers: &HeaderMap,
+    mut body: Body,
+    most: usize,
+    room: &'r Room,
+) -> Result<Held<'r>, Refusal> {
     let too_large = || {
         let text = format!("ERR max request size exceeded. Limit: {most} bytes");
         Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, text)
@@ -31,18 +102,20 @@ pub(crate) async fn read(headers: &HeaderMap, mut body: Body, most: usize) -> Re
         return Err(too_large());
     }
     let reading = async {
-        let (mut whole, mut bytes) = (BytesMut::new(), 0);
+        let (mut kept, mut bytes) = (Ok(Kept::default()), 0);
         while let Some(frame) = body.frame().await {
             let bad = |_| Refusal::new(StatusCode::BAD_REQUEST, "ERR the request body ends too early");
             let Ok(data) = frame.map_err(bad)?.into_data() else { continue };
             bytes += data.len();
-            if bytes <= most {
-                whole.extend_from_slice(&data);
-            } else if bytes / MOST_DRAINED > most {
-                break;
+            if bytes > most {
+                kept = Err(too_large());
+                if bytes / MOST_DRAINED > most {
+                    break;
+                }
             }
+            kept = kept.and_then(|kept| kept.and(&data, room));
         }
-        if bytes > most { Err(too_large()) } else { Ok(whole.freeze()) }
+        kept.map(|kept| Held { bytes: kept.bytes.freeze(), _part: kept.part })
     };
     #[expect(
         clippy::disallowed_methods,

@@ -24,6 +24,7 @@ pub struct Config {
     pub token: Option<String>,
     redis_url: String,
     read_only_token: Option<String>,
+    most_connections: usize,
 }
 
 /// What `--help` prints.
@@ -31,14 +32,18 @@ pub const HELP: &str = "\
 The Upstash REST API in front of any Redis.
 
 Usage: tollgate-gateway [--redis URL] [--listen ADDRESS] [--token TOKEN] [--read-only-token TOKEN]
+                        [--most-connections N]
 
-  --redis URL              redis://[user][:password@]host[:port][/database], or rediss:// for TLS
+  --redis URL              redis://[user][:password@]host[:port][/database], rediss:// for TLS,
+                           or unix:///path for a socket
                            (default: redis://127.0.0.1:6379)
   --listen ADDRESS         address and port; port 0 takes any free one (default: 127.0.0.1:8079)
                            An address that other machines reach needs tokens of at least 32 characters.
   --token TOKEN            what clients prove themselves with
                            (default: a random one, which is printed)
   --read-only-token TOKEN  what clients that only read prove themselves with (default: there is none)
+  --most-connections N     how many clients may be connected at once; the next one waits (default: 900)
+                           Each needs a file: see `ulimit -n`.
   --help                   print this
   --version                print the version
 
@@ -47,6 +52,7 @@ Environment, where a flag is not given; other users of this machine can see flag
   TOLLGATE_GATEWAY_LISTEN           --listen
   TOLLGATE_GATEWAY_TOKEN            --token
   TOLLGATE_GATEWAY_READ_ONLY_TOKEN  --read-only-token
+  TOLLGATE_GATEWAY_MOST_CONNECTIONS --most-connections
   RUST_LOG                          what is logged to standard error (default: info)
 ";
 
@@ -54,11 +60,12 @@ const DEFAULT_REDIS: &str = "redis://127.0.0.1:6379";
 const DEFAULT_LISTEN: &str = "127.0.0.1:8079";
 
 /// Each flag and the variable that stands in for it.
-const FLAGS: [(&str, &str); 4] = [
+const FLAGS: [(&str, &str); 5] = [
     ("redis", "REDIS_URL"),
     ("listen", "TOLLGATE_GATEWAY_LISTEN"),
     ("token", "TOLLGATE_GATEWAY_TOKEN"),
     ("read-only-token", "TOLLGATE_GATEWAY_READ_ONLY_TOKEN"),
+    ("most-connections", "TOLLGATE_GATEWAY_MOST_CONNECTIONS"),
 ];
 
 impl Command {
@@ -99,7 +106,7 @@ impl Command {
                 })
                 .transpose()
         });
-        let [redis, listen, token, read_only_token] = texts;
+        let [redis, listen, token, read_only_token, most_connections] = texts;
         let (name, listen) = listen?.unwrap_or_else(|| ("listen", DEFAULT_LISTEN.to_owned()));
         Ok(Self::Serve(Config {
             listen: listen
@@ -108,6 +115,13 @@ impl Command {
             redis_url: redis?.map_or_else(|| DEFAULT_REDIS.to_owned(), |(_, url)| url),
             token: token?.map(|(_, token)| token),
             read_only_token: read_only_token?.map(|(_, token)| token),
+            most_connections: match most_connections? {
+                None => Gateway::MOST_CONNECTIONS,
+                Some((name, text)) => match text.parse() {
+                    Ok(number @ 1..) => number,
+                    _ => return Err(ConfigError::Value { name, wants: "a number, at least 1" }),
+                },
+            },
         }))
     }
 }
@@ -118,7 +132,8 @@ impl Config {
     /// # Errors
     /// As [`GatewayBuilder::build`](crate::GatewayBuilder::build), and if it may not listen where it should.
     pub fn gateway(&self, token: &str) -> Result<Gateway, StartError> {
-        let mut builder = Gateway::builder(&self.redis_url).token(token);
+        let mut builder =
+            Gateway::builder(&self.redis_url).token(token).most_connections(self.most_connections);
         if let Some(token) = &self.read_only_token {
             builder = builder.read_only_token(token);
         }
@@ -196,6 +211,8 @@ mod tests {
         let config = read(&[], &[]).unwrap();
         assert!(config.listen.ip().is_loopback());
         assert_eq!((&*config.redis_url, &config.token), (DEFAULT_REDIS, &None));
+        assert_eq!(config.most_connections, Gateway::MOST_CONNECTIONS);
+        assert!(HELP.contains(&format!("(default: {})", Gateway::MOST_CONNECTIONS)));
         assert!(HELP.contains(DEFAULT_REDIS) && HELP.contains(DEFAULT_LISTEN));
     }
 
@@ -224,6 +241,8 @@ mod tests {
         for (flags, variables, named) in [
             (&["--listen", "localhost"][..], &[][..], "--listen"),
             (&["--listen"], &[], "--listen"),
+            (&["--most-connections=0"], &[], "--most-connections"),
+            (&[], &[("TOLLGATE_GATEWAY_MOST_CONNECTIONS", "many")], "TOLLGATE_GATEWAY_MOST_CONNECTIONS"),
             (&["--tokn=secret"], &[], "--tokn"),
             (&["secret"], &[], "--help"),
             (&["--token", "a", "secret"], &[], "--help"),

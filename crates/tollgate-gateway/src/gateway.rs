@@ -19,6 +19,7 @@ use tokio::net::TcpListener;
 
 use crate::{
     backend::Backend,
+    body::Room,
     scripts::Scripts,
     server,
     service::{self, Service},
@@ -42,6 +43,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Gateway {
     service: Arc<Service>,
+    most_connections: usize,
     connections: Arc<AtomicU64>,
 }
 
@@ -52,6 +54,8 @@ pub struct GatewayBuilder {
     token: Option<String>,
     read_only_token: Option<String>,
     most_body_bytes: usize,
+    most_bytes_of_bodies: usize,
+    most_connections: usize,
     reply_within: Duration,
 }
 
@@ -59,20 +63,28 @@ impl Gateway {
     /// The most that the body of one request may hold unless told otherwise: 10 MB, as the original takes.
     pub const MOST_BODY_BYTES: usize = 10 * 1024 * 1024;
 
+    /// The most that the bodies of all requests may take together, with what is made of them, unless told otherwise: 128 MB.
+    pub const MOST_BYTES_OF_BODIES: usize = 128 * 1024 * 1024;
+
+    /// How many connections of clients there may be at once unless told otherwise: what the usual limit of 1,024 open files
+    /// leaves beside those to Redis.
+    pub const MOST_CONNECTIONS: usize = 900;
+
     /// How long Redis may take for one request unless told otherwise.
     pub const REPLY_WITHIN: Duration = Duration::from_secs(10);
 
     /// A gateway to the Redis at `redis_url`: `redis://[user][:password@]host[:port][/database]`, `rediss://` for TLS,
-    /// or `redis+unix:///path`.
+    /// or `unix:///path` (also `redis+unix`) for a socket.
     ///
-    /// TLS, the feature `tls`, trusts what the system trusts, and takes `ring` for the whole process unless that has
-    /// chosen its cryptography before.
+    /// TLS, the feature `tls`, trusts what the system trusts. It sets nothing for the whole process.
     pub fn builder(redis_url: impl Into<String>) -> GatewayBuilder {
         GatewayBuilder {
             redis_url: redis_url.into(),
             token: None,
             read_only_token: None,
             most_body_bytes: Self::MOST_BODY_BYTES,
+            most_bytes_of_bodies: Self::MOST_BYTES_OF_BODIES,
+            most_connections: Self::MOST_CONNECTIONS,
             reply_within: Self::REPLY_WITHIN,
         }
     }
@@ -119,7 +131,7 @@ impl Gateway {
         stop: impl Future<Output = ()> + Send,
     ) -> Result<(), StartError> {
         self.may_listen_on(listener.local_addr().map_err(StartError::Listener)?)?;
-        server::serve(self.router(), listener, stop, &self.connections).await;
+        server::serve(self.router(), listener, stop, self.most_connections, &self.connections).await;
         Ok(())
     }
 
@@ -149,6 +161,19 @@ impl GatewayBuilder {
         self
     }
 
+    /// The most that the bodies of all requests may take together, with 80 bytes for each word in them, from the first byte
+    /// until the answer. A request beyond that gets a 503, which clients send again.
+    pub fn most_bytes_of_bodies(mut self, bytes: usize) -> Self {
+        self.most_bytes_of_bodies = bytes;
+        self
+    }
+
+    /// How many connections of clients there may be at once, at least one. The next one waits until another is closed.
+    pub fn most_connections(mut self, connections: usize) -> Self {
+        self.most_connections = connections;
+        self
+    }
+
     /// How long Redis may take for one request.
     pub fn reply_within(mut self, time: Duration) -> Self {
         self.reply_within = time;
@@ -172,8 +197,13 @@ impl GatewayBuilder {
             tokens: Tokens::new(full, read_only),
             scripts: Scripts::new(),
             most_body_bytes: self.most_body_bytes,
+            room: Room::new(self.most_bytes_of_bodies),
         };
-        Ok(Gateway { service: Arc::new(service), connections: Arc::default() })
+        Ok(Gateway {
+            service: Arc::new(service),
+            most_connections: self.most_connections.max(1),
+            connections: Arc::default(),
+        })
     }
 }
 
@@ -182,6 +212,8 @@ impl fmt::Debug for GatewayBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GatewayBuilder")
             .field("most_body_bytes", &self.most_body_bytes)
+            .field("most_bytes_of_bodies", &self.most_bytes_of_bodies)
+            .field("most_connections", &self.most_connections)
             .field("reply_within", &self.reply_within)
             .finish_non_exhaustive()
     }

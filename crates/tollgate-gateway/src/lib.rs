@@ -25,6 +25,12 @@
 //!   in arrays too. A body of any content type is read as JSON.
 //! - **Errors** are JSON: 400 for a command that failed, 401 for a token, 405 for a method, 413 for a body over
 //!   10 MB, 502 to 504 for a Redis that is out of order, gone or mute. In a pipeline a command's error is its own.
+//!   What is no text in an error of Redis becomes U+FFFD. What is no HTTP, or has more than 100 header fields or too long a
+//!   path, gets a status of 4xx without a body.
+//! - **Bounds.** 900 connections, more wait; ten seconds for the first head of each; 65,536 commands and 1,048,576 words in a
+//!   request; 10 MB in a body; 128 MB for the bodies of all requests and their words, 80 bytes each, beyond which there is a 503.
+//!   Not bounded is what comes back: a reply is held as a whole, and so is the JSON made of it, which is as long or, in base64,
+//!   a third longer. Sixty replies of 5 MB at once take some 600 MB.
 //! - **Refused by name**: commands that change a connection's state, block, or administer the server, because all
 //!   clients share one connection. Subscriptions and the response format `resp2` are not served. What a script may call is
 //!   for Redis to say, and it lets some of them through, `SWAPDB` for one: the full token is for those who may do anything
@@ -32,6 +38,7 @@
 //! - **Redis** is named by a URL with its user and database; `rediss://` asks for TLS, the default feature `tls`. It is
 //!   found again when it was gone.
 
+mod address;
 mod answer;
 mod backend;
 mod body;
@@ -39,6 +46,8 @@ mod catalogue;
 mod config;
 mod gateway;
 mod head;
+mod live;
+mod lossy;
 mod outage;
 mod parse;
 mod reply;
@@ -46,6 +55,8 @@ mod scripts;
 mod server;
 mod service;
 mod shebang;
+#[cfg(feature = "tls")]
+mod tls;
 mod token;
 
 pub use crate::{

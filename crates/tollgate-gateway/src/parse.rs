@@ -1,18 +1,22 @@
 //! Requests as commands: JSON bodies and paths.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, cell::Cell, fmt};
 
 use percent_encoding::percent_decode_str;
-use serde::{Deserialize, Deserializer, de::Error as _};
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, DeserializeSeed, Error as _, SeqAccess, Visitor},
+};
 use serde_json::value::RawValue;
 
 /// The name of a command and its arguments. What needs no unescaping is borrowed from the request.
 pub(crate) type Words<'r> = Vec<Cow<'r, [u8]>>;
 
-/// How many commands one request may hold. A body of the largest size could hold a million.
+/// How many commands one request may hold. A body of the largest size could hold millions.
 const MOST_COMMANDS: usize = 65_536;
 
-/// How many words one command may have: some versions of Redis hang up at more.
+/// How many words they may have together: some versions of Redis hang up at more in one, and each takes some fifty bytes here,
+/// however short it is.
 const MOST_WORDS: usize = 1_048_576;
 
 /// A request that holds no command.
@@ -31,7 +35,7 @@ impl fmt::Display for ParseError {
             Self::Json(error) => write!(f, "ERR failed to parse the request: {error}"),
             Self::Empty => f.write_str("ERR empty command"),
             Self::EmptyItem(index) => write!(f, "ERR empty command at index {index}"),
-            Self::TooLong => write!(f, "ERR too many words in one command: at most {MOST_WORDS}"),
+            Self::TooLong => write!(f, "ERR too many words in one request: at most {MOST_WORDS}"),
             Self::TooMany => write!(f, "ERR too many commands in one request: at most {MOST_COMMANDS}"),
         }
     }
@@ -39,25 +43,102 @@ impl fmt::Display for ParseError {
 
 /// One command: `["SET", "key", 1]`.
 pub(crate) fn command(body: &[u8]) -> Result<Words<'_>, ParseError> {
-    let words: Vec<Word<'_>> = serde_json::from_slice(body).map_err(ParseError::Json)?;
-    match words.len() {
-        0 => Err(ParseError::Empty),
-        1..=MOST_WORDS => Ok(unwrapped(words)),
-        _ => Err(ParseError::TooLong),
-    }
+    let bounds = Bounds::default();
+    let words = bounds.read(body, CommandSeed(&bounds))?;
+    if words.is_empty() { Err(ParseError::Empty) } else { Ok(words) }
 }
 
 /// Several: `[["SET", "key", 1], ["GET", "key"]]`.
 pub(crate) fn commands(body: &[u8]) -> Result<Vec<Words<'_>>, ParseError> {
-    let commands: Vec<Vec<Word<'_>>> = serde_json::from_slice(body).map_err(ParseError::Json)?;
+    let bounds = Bounds::default();
+    let commands = bounds.read(body, CommandsSeed(&bounds))?;
     match commands.iter().position(Vec::is_empty) {
-        _ if commands.is_empty() => return Err(ParseError::Empty),
-        _ if commands.len() > MOST_COMMANDS => return Err(ParseError::TooMany),
-        _ if commands.iter().any(|words| words.len() > MOST_WORDS) => return Err(ParseError::TooLong),
-        Some(index) => return Err(ParseError::EmptyItem(index)),
-        None => {}
+        _ if commands.is_empty() => Err(ParseError::Empty),
+        Some(index) => Err(ParseError::EmptyItem(index)),
+        None => Ok(commands),
     }
-    Ok(commands.into_iter().map(unwrapped).collect())
+}
+
+/// What a request has held so far. It is counted while it is read, so that what is too much is never kept.
+#[derive(Default)]
+struct Bounds {
+    commands: Cell<usize>,
+    words: Cell<usize>,
+}
+
+impl Bounds {
+    fn read<'r, S: DeserializeSeed<'r>>(&self, body: &'r [u8], seed: S) -> Result<S::Value, ParseError> {
+        let mut json = serde_json::Deserializer::from_slice(body);
+        let read = seed.deserialize(&mut json).and_then(|read| json.end().map(|()| read));
+        read.map_err(|error| match () {
+            () if self.commands.get() > MOST_COMMANDS => ParseError::TooMany,
+            () if self.words.get() > MOST_WORDS => ParseError::TooLong,
+            () => ParseError::Json(error),
+        })
+    }
+}
+
+/// Counts one more, up to the first that is too much.
+fn count<E: de::Error>(counted: &Cell<usize>, most: usize) -> Result<(), E> {
+    counted.set(counted.get() + 1);
+    if counted.get() > most { Err(E::custom("too many")) } else { Ok(()) }
+}
+
+/// Reads the words of one command.
+#[derive(Clone, Copy)]
+struct CommandSeed<'b>(&'b Bounds);
+
+/// Reads several commands.
+struct CommandsSeed<'b>(&'b Bounds);
+
+impl<'de> DeserializeSeed<'de> for CommandSeed<'_> {
+    type Value = Words<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for CommandSeed<'_> {
+    type Value = Words<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a sequence")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
+        let mut words = Vec::new();
+        while let Some(Word(word)) = sequence.next_element()? {
+            count(&self.0.words, MOST_WORDS)?;
+            words.push(word);
+        }
+        Ok(words)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for CommandsSeed<'_> {
+    type Value = Vec<Words<'de>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for CommandsSeed<'_> {
+    type Value = Vec<Words<'de>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a sequence")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
+        let mut commands = Vec::new();
+        while let Some(words) = sequence.next_element_seed(CommandSeed(self.0))? {
+            count(&self.0.commands, MOST_COMMANDS)?;
+            commands.push(words);
+        }
+        Ok(commands)
+    }
 }
 
 /// The path form: `SET/key`, then the body, then the query, as in `POST /SET/key?EX=100&NX`.
@@ -109,10 +190,6 @@ impl<'de> Deserialize<'de> for Word<'de> {
     }
 }
 
-fn unwrapped(words: Vec<Word<'_>>) -> Words<'_> {
-    words.into_iter().map(|word| word.0).collect()
-}
-
 /// JavaScript cuts strings in the middle of a character and escapes the half that is left: it becomes U+FFFD,
 /// like everything that is no text.
 fn unescaped(raw: &str) -> serde_json::Result<Vec<u8>> {
@@ -127,9 +204,9 @@ struct Bytes(Vec<u8>);
 
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
+        struct BytesVisitor;
 
-        impl serde::de::Visitor<'_> for Visitor {
+        impl Visitor<'_> for BytesVisitor {
             type Value = Bytes;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -145,7 +222,7 @@ impl<'de> Deserialize<'de> for Bytes {
             }
         }
 
-        deserializer.deserialize_bytes(Visitor)
+        deserializer.deserialize_bytes(BytesVisitor)
     }
 }
 
@@ -235,6 +312,13 @@ mod tests {
         let long = format!("[{}0]", "0,".repeat(MOST_WORDS));
         assert!(matches!(command(long.as_bytes()), Err(ParseError::TooLong)));
         assert!(matches!(commands(format!("[{long}]").as_bytes()), Err(ParseError::TooLong)));
+        let half = format!("[0{}]", ",0".repeat(MOST_WORDS / 2));
+        assert!(matches!(commands(format!("[{half},{half}]").as_bytes()), Err(ParseError::TooLong)));
+        // What comes after it is not even looked at.
+        let many = format!("[{}x", "[0],".repeat(MOST_COMMANDS + 1));
+        assert!(matches!(commands(many.as_bytes()), Err(ParseError::TooMany)));
+        let long = format!("[{}x", "0,".repeat(MOST_WORDS + 1));
+        assert!(matches!(command(long.as_bytes()), Err(ParseError::TooLong)));
     }
 
     #[test]

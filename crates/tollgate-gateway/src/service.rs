@@ -8,13 +8,13 @@ use axum::{
     extract::State,
     http::{Method, Request, Response, StatusCode, request::Parts},
 };
-use bytes::Bytes;
 use redis::Cmd;
 
 use crate::{
     answer::{self, Refusal},
     backend::{Backend, Unreachable},
-    body, catalogue, head,
+    body::{self, Held, Room},
+    catalogue, head,
     parse::{self, Words},
     reply::{self, Encoding, Reply},
     scripts::{Rewrite, Scripts},
@@ -28,6 +28,7 @@ pub(crate) struct Service {
     pub(crate) tokens: Tokens,
     pub(crate) scripts: Scripts,
     pub(crate) most_body_bytes: usize,
+    pub(crate) room: Room,
 }
 
 pub(crate) fn router(service: Arc<Service>) -> Router {
@@ -51,7 +52,7 @@ impl Service {
             Method::POST | Method::PUT => true,
             Method::GET | Method::HEAD => false,
             _ => {
-                let text = "ERR method not allowed: only GET, HEAD, POST and PUT are";
+                let text = "ERR method not allowed: only GET, POST and PUT are";
                 return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, text));
             }
         };
@@ -60,29 +61,37 @@ impl Service {
         if path.is_empty() && !has_body {
             return Ok((StatusCode::OK, br#"{"status":"ok"}"#.to_vec()));
         }
+        if head.method == Method::HEAD {
+            // It must change nothing, and a command may.
+            let text = "ERR method not allowed: HEAD is for / alone";
+            return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, text));
+        }
         head::check_size(&head.headers)?;
         let access = head::access(head, &self.tokens)?;
         let encoding = head::encoding(&head.headers)?;
-        let body = if has_body {
-            body::read(&head.headers, body, self.most_body_bytes).await?
+        let held = if has_body {
+            body::read(&head.headers, body, self.most_body_bytes, &self.room).await?
         } else {
-            Bytes::new()
+            Held::nothing()
         };
+        // Its part of the room is given back with the answer.
+        let body = &held.bytes;
         match path.trim_end_matches('/') {
-            "" => self.single(parse::command(&body)?, access, encoding).await,
+            "" => self.single(parse::command(body)?, access, encoding).await,
             "pipeline" | "multi-exec" if !has_body => {
                 Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, format!("ERR /{path} takes a POST")))
             }
-            "pipeline" => self.pipeline(parse::commands(&body)?, access, encoding).await,
-            "multi-exec" => self.multi_exec(parse::commands(&body)?, access, encoding).await,
+            "pipeline" => self.pipeline(parse::commands(body)?, access, encoding).await,
+            "multi-exec" => self.multi_exec(parse::commands(body)?, access, encoding).await,
             _ => {
                 let query = head.uri.query().unwrap_or_default();
-                self.single(parse::path(path, &body, query)?, access, encoding).await
+                self.single(parse::path(path, body, query)?, access, encoding).await
             }
         }
     }
 
     async fn single(&self, words: Words<'_>, access: Access, encoding: Encoding) -> Answer {
+        let _part = self.room.for_words(words.len())?;
         let (command, rewrite) = match self.prepare(words, access) {
             Ok(prepared) => prepared,
             Err(text) => return Err(Refusal::new(StatusCode::BAD_REQUEST, text)),
@@ -96,6 +105,7 @@ impl Service {
     }
 
     async fn pipeline(&self, items: Vec<Words<'_>>, access: Access, encoding: Encoding) -> Answer {
+        let _part = self.room.for_words(items.iter().map(Vec::len).sum())?;
         let (mut commands, mut prepared) = (Vec::new(), Vec::new());
         for words in items {
             prepared.push(self.prepare(words, access).map(|(command, rewrite)| {
@@ -115,6 +125,7 @@ impl Service {
     }
 
     async fn multi_exec(&self, items: Vec<Words<'_>>, access: Access, encoding: Encoding) -> Answer {
+        let _part = self.room.for_words(items.iter().map(Vec::len).sum())?;
         let discarded = |text: String| Refusal::new(StatusCode::BAD_REQUEST, text);
         let prepared = items.into_iter().map(|words| self.prepare(words, access));
         let prepared: Vec<_> = prepared.collect::<Result<_, _>>().map_err(discarded)?;

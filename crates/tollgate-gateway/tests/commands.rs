@@ -91,9 +91,12 @@ fn the_path_form() {
     ] {
         assert_eq!(server.send(method, path, &fields, body).json(), expected, "{method} {path}");
     }
-    let head = server.send("HEAD", "/incr/n", &fields, b"");
-    assert_eq!((head.status, &*head.body), (200, ""));
-    assert_eq!(server.run(r#"["GET","n"]"#), "1");
+    for path in ["/incr/n", "/get/k", "/pipeline"] {
+        let head = server.send("HEAD", path, &fields, b"");
+        assert_eq!((head.status, &*head.body), (405, ""), "{path}");
+    }
+    assert_eq!(server.run(r#"["GET","n"]"#), json!(null));
+    assert_eq!(server.send("HEAD", "/", &[], b"").status, 200);
     let query = format!("/set/k/v?_token={TOKEN}&EX=7");
     assert_eq!(server.send("GET", &query, &[], b"").json(), json!({"result": "OK"}));
     assert_eq!(server.run(r#"["TTL","k"]"#), 7);

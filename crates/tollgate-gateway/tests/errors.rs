@@ -49,7 +49,7 @@ fn each_error_has_its_status_and_is_json() {
         assert!(!text.contains(TOKEN), "{text}");
     }
     assert_eq!(server.send("POST", "/", &[], b"").field("www-authenticate"), "Bearer");
-    assert_eq!(server.send("DELETE", "/", &[], b"").field("allow"), "GET, HEAD, POST, PUT");
+    assert_eq!(server.send("DELETE", "/", &[], b"").field("allow"), "GET, POST, PUT");
 }
 
 #[test]
@@ -63,6 +63,31 @@ fn a_body_may_be_as_large_as_its_limit_and_no_larger() {
         assert_eq!(server.post("/", &body(bytes)), (413, expected.clone()), "{bytes}");
     }
     assert_eq!(server.post("/", &body(1_000)).0, 200);
+}
+
+/// The bodies of all requests share one room, and give it back with the answer, however it goes.
+#[test]
+fn bodies_that_are_too_large_together_are_refused() {
+    let redis = RedisServer::start();
+    let server = Server::start_with(&redis, |builder| builder.most_bytes_of_bodies(100_000));
+    let echo = |bytes: usize| format!("[\"ECHO\",\"{}\"]", "x".repeat(bytes));
+    let (status, answer) = server.post("/", &echo(200_000));
+    assert_eq!(
+        (status, &answer["error"]),
+        (503, &json!("ERR too many large requests at once: send it again later"))
+    );
+    // Words take more than their text.
+    let words = |count: usize| format!("[\"ECHO\"{}]", ",0".repeat(count));
+    for path in ["/", "/pipeline", "/multi-exec"] {
+        let body = if path == "/" { words(2_000) } else { format!("[{}]", words(2_000)) };
+        assert_eq!(server.post(path, &body).0, 503, "{path}");
+    }
+    for _ in 0..50 {
+        assert_eq!(server.post("/", &echo(20_000)).0, 200);
+        assert_eq!(server.post("/", &words(500)).0, 400, "Redis wants one");
+        assert_eq!(server.post("/", &"[".repeat(20_000)).0, 400);
+        assert_eq!(server.post("/", &echo(200_000)).0, 503);
+    }
 }
 
 #[test]
@@ -117,13 +142,16 @@ fn what_is_refused_by_name_harms_nobody() {
     );
 }
 
-/// Such an error breaks the connection that it comes over: it must not be the one that others use.
+/// The client crate closes a connection over which such an error comes: nobody else's request may be on it.
 #[test]
-fn an_error_that_is_no_text_is_its_own_clients_affair() {
+fn an_error_that_is_no_text_harms_nobody() {
     let redis = RedisServer::start();
     let server = Server::start(&redis);
     let token = bearer(TOKEN);
     let fields = [("authorization", &*token)];
+    let script = r#"["EVAL","return {err='MINE \\255x'}",0]"#;
+    let error = json!({"error": "MINE \u{fffd}x"});
+    let before = connections(&redis);
     std::thread::scope(|scope| {
         let others: Vec<_> = (0..2)
             .map(|_| {
@@ -135,8 +163,25 @@ fn an_error_that_is_no_text_is_its_own_clients_affair() {
             })
             .collect();
         while others.iter().any(|other| !other.is_finished()) {
-            assert_eq!(server.send("GET", "/%ff/x", &fields, b"").status, 502);
+            let unknown = server.send("GET", "/%ff/x", &fields, b"");
+            assert_eq!(unknown.status, 400);
+            assert!(unknown.body.contains("unknown command '\u{fffd}'"), "{}", unknown.body);
             assert_eq!(server.send("POST", "/set/k", &fields, b"\xff").status, 200);
+            assert_eq!(server.post("/", script), (400, error.clone()));
+            assert_eq!(server.post("/pipeline", &format!("[{script}]")), (200, json!([error])));
+            assert_eq!(server.post("/multi-exec", &format!("[{script}]")), (200, json!([error])));
         }
     });
+    assert_eq!(
+        connections(&redis) - before,
+        2 + 1,
+        "one for all, one for transactions, and the one that asks"
+    );
+}
+
+/// How many connections the server has had so far, that of this question included.
+fn connections(redis: &RedisServer) -> u64 {
+    let info = format!("{:?}", redis.run(&["INFO", "stats"]));
+    let (_, rest) = info.split_once("total_connections_received:").unwrap();
+    rest.chars().map_while(|digit| digit.to_digit(10)).fold(0, |sum, digit| sum * 10 + u64::from(digit))
 }

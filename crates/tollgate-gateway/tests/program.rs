@@ -18,7 +18,7 @@ pub(crate) struct Running {
 
 pub(crate) fn program() -> Command {
     let mut program = Command::new(env!("CARGO_BIN_EXE_tollgate-gateway"));
-    for variable in ["LISTEN", "TOKEN", "READ_ONLY_TOKEN"] {
+    for variable in ["LISTEN", "TOKEN", "READ_ONLY_TOKEN", "MOST_CONNECTIONS"] {
         program.env_remove(format!("TOLLGATE_GATEWAY_{variable}"));
     }
     program.env_remove("REDIS_URL").env_remove("RUST_LOG").stdin(Stdio::null());

@@ -4,7 +4,10 @@ use std::{fmt, time::Duration};
 
 use tollgate_script::Prefix;
 
-use crate::{RedisStore, address::Address, link::Link};
+use crate::{
+    RedisStore,
+    shared::{self, Way},
+};
 
 /// The longest that a caller may be made to wait.
 const LONGEST_DEADLINE: Duration = Duration::from_secs(60);
@@ -84,12 +87,12 @@ impl RedisStoreBuilder {
         if !(Duration::from_millis(1)..=LONGEST_DEADLINE).contains(&self.deadline) {
             return Err(RedisConfigError::Deadline);
         }
-        let address = Address::parse(
-            &self.url,
+        let link = shared::link(Way {
+            url: self.url,
+            deadline: self.deadline,
             #[cfg(feature = "tls")]
-            &self.roots,
-        )?;
-        let link = Link::new(address, self.deadline.saturating_mul(2));
+            roots: self.roots,
+        })?;
         Ok(RedisStore::new(link, self.prefix, self.deadline, self.resends))
     }
 }

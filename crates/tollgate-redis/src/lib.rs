@@ -23,11 +23,14 @@
 //! # }
 //! ```
 //!
-//! Calls need a Tokio runtime with time and I/O enabled; it may be another one each time.
+//! Calls need a Tokio runtime with time and I/O enabled; it may be another one each time. The connection lives on the runtime of the
+//! call that made it: where that one has ended the next call connects anew, and where it stands still, since nobody drives it any
+//! more, the next call ends with a `Timeout` before the one after it connects anew.
 //!
 //! # Connection
 //!
-//! A store and its clones share one connection, made at the first call. Calls do not wait for each other on it. When it breaks, the
+//! A store and its clones share one connection, made at the first call, and so do all stores of the process that have one URL, one
+//! deadline and the same certificates, whatever their prefix. Calls do not wait for each other on it. When it breaks, the
 //! calls that were on their way fail, and the next one connects anew; a connection that the server closed while nothing was on its
 //! way costs nobody an error. There is one attempt to connect at a time, however many calls wait for it.
 //!
@@ -35,7 +38,7 @@
 //! |---|---|
 //! | `redis://user:password@host:6379/0` | also `valkey`; user, password, port and database may be left out |
 //! | `rediss://…` | with TLS, by the feature `tls`, which is on by default |
-//! | `unix:///run/redis.sock` | over a socket of the file system |
+//! | `unix:///run/redis.sock` | over a socket of the file system; also `redis+unix` |
 //!
 //! TLS trusts what the system trusts, and the certificates given to the builder. It sets nothing for the whole process.
 //!
@@ -84,6 +87,7 @@ mod builder;
 mod link;
 mod live;
 mod reply;
+mod shared;
 mod store;
 #[cfg(feature = "tls")]
 mod tls;

@@ -24,7 +24,8 @@ use crate::{
 
 /// Counts, and keeps claims, in a Redis or Valkey that all machines share.
 ///
-/// A clone is the same store, on the same connection.
+/// A clone is the same store, on the same connection, which all stores of a process share that have one URL, one deadline and the
+/// same certificates.
 #[derive(Clone, Debug)]
 pub struct RedisStore {
     shared: Arc<Shared>,
@@ -32,7 +33,7 @@ pub struct RedisStore {
 
 #[derive(Debug)]
 struct Shared {
-    link: Link,
+    link: Arc<Link>,
     prefix: Prefix,
     deadline: Duration,
     resends: u32,
@@ -54,7 +55,7 @@ impl RedisStore {
         RedisStoreBuilder::new(url)
     }
 
-    pub(crate) fn new(link: Link, prefix: Prefix, deadline: Duration, resends: u32) -> Self {
+    pub(crate) fn new(link: Arc<Link>, prefix: Prefix, deadline: Duration, resends: u32) -> Self {
         Self { shared: Arc::new(Shared { link, prefix, deadline, resends }) }
     }
 

@@ -5,7 +5,7 @@ use std::{net::TcpListener, time::Duration};
 use futures_util::future::join_all;
 use tokio::time::Instant;
 use tollgate_core::{Limit, Timestamp, Window};
-use tollgate_redis::RedisStore;
+use tollgate_redis::{Prefix, RedisStore};
 use tollgate_store::{
     Charge, Correction, Decisions, Forget, Key, KeyParts as _, Name, Settle, SettleId, Store as _,
     StoreError, StoreErrorKind, Take, Target,
@@ -82,14 +82,32 @@ async fn a_thousand_takes_at_once_admit_the_quota() {
 }
 
 #[tokio::test]
-async fn clones_share_one_connection() {
+async fn stores_on_one_url_share_one_connection() {
     let served = served();
     let proxy = Proxy::start(served.redis.address());
-    let store = store(&format!("redis://{}", proxy.address()));
-    let clones: Vec<_> = (0..20).map(|_| store.clone()).collect();
-    join_all(clones.iter().map(|store| take(store, "one"))).await;
-    join_all(clones.iter().map(|store| take(store, "two"))).await;
+    let url = format!("redis://{}", proxy.address());
+    let store = store(&url);
+    let more: Vec<_> = (0..20)
+        .map(|at| match at % 2 {
+            0 => store.clone(),
+            _ => RedisStore::builder(&url)
+                .deadline(DEADLINE)
+                .resends(at)
+                .prefix(Prefix::try_new(&format!("limit-{at}")).expect("a prefix"))
+                .build()
+                .expect("this is a URL"),
+        })
+        .collect();
+    join_all(more.iter().map(|store| take(store, "one"))).await;
+    join_all(more.iter().map(|store| take(store, "two"))).await;
     assert_eq!(proxy.connections(), 1);
+    // As long as one of them is there, and no longer.
+    drop(store);
+    assert!(take(&more[1], "three").await.is_ok());
+    assert_eq!(proxy.connections(), 1);
+    drop(more);
+    assert!(take(&self::store(&url), "four").await.is_ok());
+    assert_eq!(proxy.connections(), 2);
 }
 
 #[tokio::test]
@@ -349,7 +367,7 @@ async fn users_and_passwords_open_the_door_or_say_so() {
     }
     // Outside of what this user may touch.
     let other = RedisStore::builder(&format!("redis://counter:hunter2%20%40%3A%2F%23@{at}"))
-        .prefix(tollgate_redis::Prefix::try_new("other").expect("a prefix"))
+        .prefix(Prefix::try_new("other").expect("a prefix"))
         .build()
         .expect("this is a URL");
     assert_eq!(take(&other, "one").await.expect_err("not allowed").kind(), StoreErrorKind::Reject);

@@ -28,6 +28,7 @@ fn what_cannot_be_used_is_refused_before_the_first_call() {
         "valkey://localhost",
         "redis://[::1]:6379",
         "unix:///run/redis.sock",
+        "redis+unix:///run/redis.sock",
         "redis://localhost?protocol=resp3",
     ] {
         assert!(RedisStore::connect(good).is_ok(), "{good}");

@@ -7,7 +7,7 @@
 //! Each caller waits for its own answer and no longer than its own deadline. Who gives up takes nothing away from the others,
 //! and what he has not yet sent is not sent.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::sync::{Arc, atomic::AtomicBool};
 
 use bytes::Bytes;
 use tokio::{sync::oneshot, time::Instant};
@@ -16,8 +16,9 @@ use crate::{
     client::Client,
     command::{Command, Form},
     failure::Failure,
-    queue::{Job, Place},
+    queue::{Gathered, Job, Place, Sent},
     timer::within,
+    window::Pace,
 };
 
 /// Has a command sent along with those of others.
@@ -26,9 +27,10 @@ pub(crate) async fn call(
     command: Command,
     form: Form,
     until: Instant,
+    is_sent: Arc<AtomicBool>,
 ) -> Result<Bytes, Failure> {
     let (answer, answered) = oneshot::channel();
-    if let Some(place) = client.queue().push(Job { command, form, until, answer }) {
+    if let Some(place) = client.queue().push(Job { command, form, until, is_sent, answer }) {
         Sender::start(client, place);
     }
     answered.await.unwrap_or(Err(Failure::Abandoned))
@@ -53,15 +55,14 @@ impl Sender {
         while let Some(place) = self.place {
             // Whoever is ready to run comes first: this is what makes batches large without making anybody wait.
             tokio::task::yield_now().await;
-            let (batch, more) = self.client.queue().gather(place);
+            let Gathered { batch, too_late, more } = self.client.queue().gather(place);
             self.gathering = false;
             if let Some(more) = more {
                 Self::start(&self.client, more);
             }
-            if !batch.is_empty() {
-                send(&self.client, batch).await;
-            }
-            self.place = self.client.queue().next(place);
+            fail(too_late, &Failure::Unsent);
+            let sent = if batch.is_empty() { None } else { Some(send(&self.client, batch).await) };
+            self.place = self.client.queue().next(place, sent);
             self.gathering = self.place.is_some();
         }
     }
@@ -70,15 +71,16 @@ impl Sender {
 impl Drop for Sender {
     fn drop(&mut self) {
         if let Some(place) = self.place {
-            let orphans: VecDeque<Job> = self.client.queue().abandon(place, self.gathering);
+            let orphans: Vec<Job> = self.client.queue().abandon(place, self.gathering);
             drop(orphans);
         }
     }
 }
 
 /// Sends a batch and hands out the answers. The request is given up when the last of its callers has.
-async fn send(client: &Client, batch: Vec<Job>) {
-    let until = batch.iter().map(|job| job.until).max().unwrap_or_else(Instant::now);
+async fn send(client: &Client, batch: Vec<Job>) -> Sent {
+    let (at, commands) = (Instant::now(), batch.len());
+    let until = batch.iter().map(|job| job.until).max().unwrap_or(at);
     let body = write(&batch);
     let answers = async {
         if batch.len() == 1 {
@@ -87,7 +89,13 @@ async fn send(client: &Client, batch: Vec<Job>) {
             client.send_many(body, batch.len()).await
         }
     };
-    match within(until, answers).await.unwrap_or(Err(Failure::Elapsed)) {
+    let answers = within(until, answers).await;
+    let pace = match &answers {
+        Some(Ok(_)) => Some(pace(&batch, at)),
+        Some(Err(_)) => None,
+        None => Some(Pace::Late),
+    };
+    match answers.unwrap_or(Err(Failure::Elapsed)) {
         Ok(answers) => {
             for (job, answer) in batch.into_iter().zip(answers) {
                 // Who no longer waits does not mind.
@@ -95,6 +103,22 @@ async fn send(client: &Client, batch: Vec<Job>) {
             }
         }
         Err(failure) => fail(batch, &failure),
+    }
+    Sent { at, commands, pace }
+}
+
+/// How the answer to what was sent `at` comes now, for most of those who waited for it.
+fn pace(batch: &[Job], at: Instant) -> Pace {
+    let now = Instant::now();
+    let most = |late: fn(&Job, Instant, Instant) -> bool| {
+        batch.iter().filter(|job| late(job, at, now)).count() * 2 > batch.len()
+    };
+    if most(|job, _, now| job.until < now) {
+        Pace::Late
+    } else if most(|job, at, now| job.until.saturating_duration_since(at) < (now - at) * 2) {
+        Pace::Slow
+    } else {
+        Pace::Brisk
     }
 }
 

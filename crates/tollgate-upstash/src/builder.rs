@@ -74,7 +74,8 @@ impl UpstashStoreBuilder {
         self
     }
 
-    /// Whether concurrent calls share requests, which they do by default. Turned off, each call is a request of its own.
+    /// Whether concurrent calls share requests, which they do by default. Turned off, each call is a request of its own: at
+    /// most 128 of a client are in flight at once, and the others wait for their turn within their deadline.
     pub const fn batching(mut self, batching: bool) -> Self {
         self.batching = batching;
         self

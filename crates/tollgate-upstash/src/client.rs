@@ -1,6 +1,13 @@
 //! Sends commands: tries, deadline and what a server may say in between.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, Uri, header};
@@ -17,6 +24,7 @@ use crate::{
     reply::Answer,
     response,
     service_error::service_error,
+    singles::Singles,
     timer::{pause, within},
 };
 
@@ -34,6 +42,7 @@ pub(crate) struct Client {
     /// What the service said last about how far it is; said back, it makes the next answer at least that new.
     sync_token: Mutex<Option<HeaderValue>>,
     queue: Queue,
+    singles: Singles,
 }
 
 /// How a call is to be made.
@@ -47,7 +56,13 @@ pub(crate) struct Manner {
 
 impl Client {
     pub(crate) fn new(credentials: Credentials, transport: Arc<dyn Transport>) -> Self {
-        Self { transport, credentials, sync_token: Mutex::new(None), queue: Queue::default() }
+        Self {
+            transport,
+            credentials,
+            sync_token: Mutex::new(None),
+            queue: Queue::default(),
+            singles: Singles::new(),
+        }
     }
 
     pub(crate) const fn queue(&self) -> &Queue {
@@ -71,8 +86,10 @@ impl Client {
         let mut tries_left = MORE_TRIES;
         let mut failed: Option<Failure> = None;
         loop {
-            let attempt = self.attempt(&command, form, until, manner.batching);
-            match within(until, attempt).await.unwrap_or(Err(Failure::Elapsed)) {
+            let is_sent = Arc::new(AtomicBool::new(false));
+            let attempt = self.attempt(&command, form, until, manner.batching, &is_sent);
+            let late = || if is_sent.load(Ordering::Acquire) { Failure::Elapsed } else { Failure::Unsent };
+            match within(until, attempt).await.unwrap_or_else(|| Err(late())) {
                 Ok(json) => match Answer::read(&json) {
                     Some(Answer::Reply(reply)) => return Ok(reply),
                     Some(Answer::Error(text)) => match (self.meaning(&text), form.next()) {
@@ -81,7 +98,11 @@ impl Client {
                     },
                     None => return Err(Failure::Garbage(NO_ANSWER).into()),
                 },
-                Err(Failure::Elapsed) => return Err(out_of_time(manner.deadline, failed)),
+                // What was sent before, and failed, may have been counted.
+                Err(Failure::Unsent) if failed.is_none() => return Err(Failure::Unsent.into()),
+                Err(Failure::Elapsed | Failure::Unsent) => {
+                    return Err(out_of_time(manner.deadline, failed));
+                }
                 Err(failure) => {
                     let again = tries_left > 0 && failure.is_retriable() && pause(until).await;
                     if !again {
@@ -101,13 +122,19 @@ impl Client {
         form: Form,
         until: Instant,
         batching: bool,
+        is_sent: &Arc<AtomicBool>,
     ) -> Result<Bytes, Failure> {
         if batching {
-            return batch::call(self, command.clone(), form, until).await;
+            return batch::call(self, command.clone(), form, until, Arc::clone(is_sent)).await;
         }
+        let _turn = self.singles.turn(until).await?;
+        is_sent.store(true, Ordering::Release);
+        let at = Instant::now();
         let mut body = Vec::with_capacity(command.len());
         command.write(&mut body, form != Form::Digest);
-        self.send_one(body).await
+        let answer = self.send_one(body).await?;
+        self.singles.answered(at.elapsed());
+        Ok(answer)
     }
 
     /// What an error text means. Whoever answers may repeat what was sent, so no words are kept before the token is out of them.

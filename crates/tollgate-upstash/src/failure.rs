@@ -16,6 +16,8 @@ pub(crate) enum Failure {
     Abandoned,
     /// Out of time.
     Elapsed,
+    /// Out of time, or nearly, and never sent.
+    Unsent,
     /// An answer of this status that says nothing we can read.
     Status(StatusCode),
     /// An answer that cannot be what it claims to be.
@@ -29,10 +31,12 @@ impl Failure {
             Self::Transport(error) => matches!(**error, TransportError::Broken(_)),
             Self::Abandoned => true,
             Self::Status(status) => status.is_server_error(),
-            Self::Elapsed | Self::Garbage(_) => false,
+            Self::Elapsed | Self::Unsent | Self::Garbage(_) => false,
         }
     }
 }
+
+const NOT_SENT: &str = "not sent, and so not counted: the service does not answer as fast as it is asked";
 
 impl From<Failure> for StoreError {
     #[cold]
@@ -53,6 +57,7 @@ impl From<Failure> for StoreError {
                 Self::new(StoreErrorKind::Unreachable, "the runtime that was to send the request has stopped")
             }
             Failure::Elapsed => Self::new(StoreErrorKind::Timeout, "the charge may have been counted"),
+            Failure::Unsent => Self::new(StoreErrorKind::Timeout, NOT_SENT),
             Failure::Status(status) => of_status(status),
             Failure::Garbage(detail) => Self::new(StoreErrorKind::Garbage, detail),
         }

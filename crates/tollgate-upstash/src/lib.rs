@@ -57,7 +57,11 @@
 //!
 //! Calls that are made at the same time share a request: at most 1,000 in one, and at most 16 requests in flight. Nobody waits for
 //! a batch to fill: a request takes along whatever was ready to be sent when its turn came. Each caller keeps an error, a deadline and a
-//! cancellation of its own. [`UpstashStoreBuilder::batching`] turns it off.
+//! cancellation of its own. [`UpstashStoreBuilder::batching`] turns it off: then each call is a request of its own, of which at
+//! most 128 are in flight, and the others wait for their turn within their deadline.
+//!
+//! When the service cannot keep up, only so much is sent as it answers in time, and the newest calls first. A call that could not
+//! be answered by its deadline any more is not sent: it ends with a `Timeout` that says so, and was not counted.
 
 mod base_url;
 mod batch;
@@ -71,13 +75,16 @@ mod http_transport;
 mod queue;
 mod reply;
 mod response;
+mod round_trips;
 mod service_error;
 mod shared;
+mod singles;
 mod store;
 mod timer;
 mod tls;
 mod token;
 mod transport;
+mod window;
 
 pub use builder::{UpstashConfigError, UpstashStoreBuilder};
 pub use credentials::Credentials;

@@ -11,7 +11,8 @@ use tollgate_upstash::{Credentials, UpstashStore};
 
 use crate::support::{Act, Server, TOKEN, chain, forget};
 
-const DEADLINE: Duration = Duration::from_millis(600);
+/// So long that a busy machine, on which all of them meet their fault at once, keeps it.
+const DEADLINE: Duration = Duration::from_secs(4);
 
 /// What is done, what comes of it, how many requests that takes, and what the error says.
 type Row = (&'static str, Act, StoreErrorKind, usize, &'static str);
@@ -24,8 +25,8 @@ fn rows() -> Vec<Row> {
     let cut = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{\"result\":";
     vec![
         // The connection.
-        ("mute", Act::Mute, Timeout, 1, "given up after 600 ms"),
-        ("a byte now and then", Act::Drip, Timeout, 1, "given up after 600 ms"),
+        ("mute", Act::Mute, Timeout, 1, "given up after 4000 ms"),
+        ("a byte now and then", Act::Drip, Timeout, 1, "given up after 4000 ms"),
         ("closed unanswered", Act::Raw(Vec::new()), Unreachable, 3, "check the URL"),
         ("reset unanswered", Act::Break(Vec::new()), Unreachable, 3, "check the URL"),
         ("closed in mid-head", Act::Raw(bytes("HTTP/1.1 200")), Unreachable, 3, "check the URL"),

@@ -11,6 +11,7 @@ mod histories;
 mod leaks;
 mod lifetimes;
 mod outages;
+mod overload;
 mod requests;
 mod retries;
 mod scripts;

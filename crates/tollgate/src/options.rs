@@ -11,6 +11,9 @@ use crate::{EnvError, env};
 
 /// One limit under a name: always a sliding window.
 ///
+/// In a shared store, limiters of one namespace and one name count together, in whatever process they are. In memory each limiter
+/// counts for itself, also beside another of the same name: make one and share it, or give several [one store](Self::on).
+///
 /// ```
 /// use std::sync::Arc;
 /// use tollgate::{LimiterOptions, MemoryStore, OnOutage, SystemClock, Window, limiter};

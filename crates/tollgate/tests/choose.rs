@@ -62,50 +62,54 @@ fn nothing_set_is_memory() {
     }
 }
 
-#[test]
-#[cfg(all(feature = "upstash", feature = "redis"))]
-fn upstash_goes_before_redis_and_redis_before_memory() {
-    assert_eq!(chosen(&UPSTASH), "UpstashStore");
-    assert_eq!(chosen(&KV), "UpstashStore");
-    assert_eq!(chosen(&[REDIS]), "RedisStore");
-    assert_eq!(chosen(&[REDIS, UPSTASH[0], UPSTASH[1]]), "UpstashStore");
-    assert_eq!(chosen(&[REDIS, UPSTASH[0]]), "RedisStore", "only a complete pair counts");
-    // As a reader of `.env` files leaves them.
-    assert_eq!(chosen(&[REDIS, KV[0], ("KV_REST_API_TOKEN", "\"\"")]), "RedisStore");
-    assert_eq!(chosen(&[("REDIS_URL", " \"redis://:secret@127.0.0.1:1\"\n")]), "RedisStore");
+/// What is chosen where both stores are built in, and what is asked for where this one is not.
+fn assert_chosen(variables: &[(&str, &str)], kind: &str) {
+    let (is_built_in, feature) = match kind {
+        "UpstashStore" => (cfg!(feature = "upstash"), "feature `upstash`"),
+        _ => (cfg!(feature = "redis"), "feature `redis`"),
+    };
+    let chosen = chosen(variables);
+    assert!(chosen.contains(if is_built_in { kind } else { feature }), "{variables:?}: {chosen}");
 }
 
 #[test]
-#[cfg(all(feature = "upstash", feature = "redis"))]
+fn upstash_goes_before_redis_and_redis_before_memory() {
+    assert_chosen(&UPSTASH, "UpstashStore");
+    assert_chosen(&KV, "UpstashStore");
+    assert_chosen(&[REDIS], "RedisStore");
+    assert_chosen(&[REDIS, UPSTASH[0], UPSTASH[1]], "UpstashStore");
+    // Only a complete pair counts.
+    assert_chosen(&[REDIS, UPSTASH[0]], "RedisStore");
+    // As a reader of `.env` files leaves them.
+    assert_chosen(&[REDIS, KV[0], ("KV_REST_API_TOKEN", "\"\"")], "RedisStore");
+    assert_chosen(&[("REDIS_URL", " \"redis://:secret@127.0.0.1:1\"\n")], "RedisStore");
+}
+
+#[test]
 fn what_is_set_wrongly_is_never_memory() {
-    for (variables, named) in [
-        (&[("REDIS_URL", "http://127.0.0.1:6379")][..], "REDIS_URL"),
-        (&[("KV_REST_API_URL", "redis://secret@h"), ("KV_REST_API_TOKEN", "secret")], "KV_REST_API_URL"),
+    for (variables, is_built_in, named) in [
+        (&[("REDIS_URL", "http://127.0.0.1:6379")][..], cfg!(feature = "redis"), "REDIS_URL"),
+        (
+            &[("KV_REST_API_URL", "redis://secret@h"), ("KV_REST_API_TOKEN", "secret")],
+            cfg!(feature = "upstash"),
+            "KV_REST_API_URL",
+        ),
         (
             &[("KV_REST_API_URL", "https://kv.upstash.io"), ("KV_REST_API_TOKEN", "a secret")],
+            cfg!(feature = "upstash"),
             "KV_REST_API_TOKEN",
         ),
     ] {
         let text = chosen(variables);
-        assert!(text.contains(named), "{text}");
+        assert!(text.contains(if is_built_in { named } else { "feature `" }), "{text}");
     }
     let odd = LimiterOptions::new("uploads", 1, Window::MINUTE, OnOutage::Deny).namespace("{limit}");
-    for variables in [&[REDIS][..], &UPSTASH, &[]] {
+    for variables in [&[REDIS][..], &UPSTASH] {
         assert!(matches!(limiter(odd.clone(), env(variables)), Err(OptionsError::Env(_))), "{variables:?}");
     }
-}
-
-#[test]
-#[cfg(not(feature = "upstash"))]
-fn a_store_that_is_not_built_in_is_asked_for() {
-    assert!(chosen(&UPSTASH).contains("feature `upstash`"));
-    assert!(chosen(&KV).contains("feature `upstash`"));
-}
-
-#[test]
-#[cfg(not(feature = "redis"))]
-fn redis_that_is_not_built_in_is_asked_for() {
-    assert!(chosen(&[REDIS]).contains("feature `redis`"));
+    // Memory has no prefix; but what one of the others would refuse must not come up only where it is set.
+    let is_refused = matches!(limiter(odd, env(&[])), Err(OptionsError::Env(_)));
+    assert_eq!(is_refused, cfg!(any(feature = "upstash", feature = "redis")));
 }
 
 #[tokio::test]

@@ -36,6 +36,21 @@ async fn ten_limiters_on_one_url_of_upstash_use_one_client() {
 }
 
 #[tokio::test]
+async fn ten_limiters_on_one_url_of_redis_use_one_connection() {
+    let redis = RedisServer::start();
+    let before = connections(&redis);
+    use_all(&ten(&[("REDIS_URL", redis.url())])).await;
+    assert_eq!(connections(&redis) - before, 1 + 1, "one, and the one that asks");
+}
+
+/// How many connections the server has had so far, that of this question included.
+fn connections(redis: &RedisServer) -> u64 {
+    let info = format!("{:?}", redis.run(&["INFO", "stats"]));
+    let (_, rest) = info.split_once("total_connections_received:").unwrap();
+    rest.chars().map_while(|digit| digit.to_digit(10)).fold(0, |sum, digit| sum * 10 + u64::from(digit))
+}
+
+#[tokio::test]
 async fn both_doors_lead_to_one_count() {
     let redis = RedisServer::start();
     let gateway = RestApi::start(&redis);
