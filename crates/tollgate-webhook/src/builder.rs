@@ -47,7 +47,7 @@ impl DeliveriesBuilder {
         self
     }
 
-    /// How to run what is left to do when a [`Delivery`] is dropped: its claim is released then. With Tokio
+    /// How to run what is left to do when a [`Delivery`](crate::Delivery) is dropped: its claim is released then. With Tokio
     /// `|task| drop(tokio::spawn(task))`, or what `tollgate_guard::tokio_spawner` makes.
     ///
     /// A store that answers at once, in memory, needs none. With any other and no spawner, the claim of a handler that panics or is
