@@ -3,8 +3,8 @@
 //! [`GuardLayer`] puts a guard in front of any tower service over HTTP; [`admit`](admit()) does the same inside a handler that reads
 //! the body before it knows what to charge. Both answer with the same fields and the same problem bodies.
 //!
-//! It never decides anything, never reads a body, never changes a service's error type (a refusal is a response), and never
-//! tells a client about a hidden policy, a key or another visitor.
+//! It never decides anything, never reads a request's body save a webhook's, never changes a service's error type (a refusal is a
+//! response), and never tells a client about a hidden policy, a key or another visitor.
 //!
 //! ```
 //! # #[cfg(feature = "axum")] {

@@ -63,7 +63,7 @@ use crate::Rejection;
 /// let webhook = WebhookLayer::github(secrets.clone(), deliveries)
 ///     .source_limit(guard, |_head| Ok(Charges::from(FORGERIES.charge("everybody")))) // better: by visitor
 ///     .events(|arrival| arrival.event == Some("push"));
-/// let app: Router = Router::new().route("/webhooks/github", post(on_push)).layer(webhook);
+/// let app: Router = Router::new().route("/webhooks/github", post(on_push)).route_layer(webhook);
 ///
 /// # let body = r#"{"ref":"refs/heads/main"}"#;
 /// # let request = || Request::post("/webhooks/github")
