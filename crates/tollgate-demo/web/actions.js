@@ -1,0 +1,205 @@
+// The buttons: what each sends, and when it may be pressed again.
+
+import { showBody, showFailure, showHead, showSaid } from "./answer.js";
+import { announce, byId, element, write } from "./dom.js";
+import { events } from "./events.js";
+import { refused } from "./limits.js";
+import { countdown, everySecond, serverNow, wait } from "./time.js";
+
+const BURST = 25;
+const PROJECT = "tollgate";
+const question = () => byId("question").value.trim() || "What is Tollgate?";
+const ask = () => ["POST", "/api/ask", { project: PROJECT, question: question() }];
+
+const ACTIONS = [
+  { id: "ask", label: "Ask", hint: "four limits at once", run: () => one(...ask()), path: "/api/ask" },
+  { id: "chat", label: "Chat", hint: "answers as it comes", run: chat, path: "/api/chat" },
+  { id: "burst", label: `Send ${BURST} at once`, hint: "more than is allowed", run: burst, path: "/api/ask" },
+  { id: "look-up", label: "Look up", hint: "signed in only", run: () => one("POST", "/api/lookups"), path: "/api/lookups" },
+  { id: "publish", label: "Publish", hint: "signed in only", run: () => one("POST", "/api/publishes"), path: "/api/publishes" },
+  {
+    id: "replay",
+    label: "Replay a webhook twice",
+    hint: "the second is a copy",
+    run: () => one("POST", "/api/webhook-replays", {}),
+    path: "/api/webhook-replays",
+    offer: "webhook_replays",
+  },
+];
+
+/** When each path may be tried again: only what a limit refused has to wait. */
+const waits = new Map();
+const busy = new Set();
+const buttons = new Map();
+
+export function forgetWaits() {
+  waits.clear();
+  buttons.forEach(update);
+}
+
+/** Shows the buttons that lead somewhere on this server. */
+export function offer(offers) {
+  const wanted = ACTIONS.filter((action) => !action.offer || offers[action.offer]);
+  const nodes = wanted.map((action) => {
+    if (!buttons.has(action)) buttons.set(action, build(action));
+    return buttons.get(action);
+  });
+  const group = byId("buttons");
+  if (group.children.length !== nodes.length) group.replaceChildren(...nodes);
+}
+
+/** Sends one request, shows its answer, and says how it went. */
+export async function send(method, path, body) {
+  await guarded(async () => one(method, path, body));
+}
+
+function build(action) {
+  const button = element("button", "", "action");
+  button.type = "button";
+  button.id = action.id;
+  const hint = element("span", action.hint, "hint");
+  // The countdown changes each second: a screen reader is told once, by the announcement.
+  hint.ariaHidden = "true";
+  button.append(element("span", action.label), hint);
+  button.addEventListener("click", () => press(action));
+  return button;
+}
+
+async function press(action) {
+  // A button that waits keeps its focus, so it is not disabled: it only does nothing.
+  if (busy.has(action) || isWaiting(action)) return;
+  busy.add(action);
+  await guarded(action.run);
+  busy.delete(action);
+  buttons.forEach((button, other) => update(button, other));
+}
+
+async function guarded(run) {
+  try {
+    await run();
+  } catch (error) {
+    showFailure(`No answer: ${error.message}`);
+    announce("The server gave no answer.");
+  }
+}
+
+const isWaiting = ({ path }) => (waits.get(path) ?? 0) > serverNow();
+
+function update(button, action) {
+  const waiting = isWaiting(action);
+  button.ariaDisabled = String(waiting);
+  write(button.lastChild, waiting ? `again in ${countdown(waits.get(action.path))}` : action.hint);
+}
+
+everySecond(() => buttons.forEach(update));
+
+function request(method, path, body, accept = "application/json") {
+  const headers = { accept };
+  if (body !== undefined) headers["content-type"] = "application/json";
+  return fetch(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+}
+
+/** What there is to show of an answer, before its body. */
+function head(method, path, response, began) {
+  const retryAfter = response.headers.get("retry-after");
+  const at = serverNow();
+  const isMetered = path !== "/api/store" && path !== "/api/visitor" && path !== "/api/webhook-replays";
+  return {
+    method,
+    path,
+    status: response.status,
+    statusText: response.statusText,
+    headers: [...response.headers],
+    ms: Math.round(performance.now() - began),
+    at,
+    retryAt: retryAfter === null ? null : at + Number(retryAfter) * 1000,
+    isUncounted: response.ok && isMetered && !response.headers.has("ratelimit"),
+    problem: null,
+  };
+}
+
+async function one(method, path, body) {
+  const began = performance.now();
+  const response = await request(method, path, body);
+  await finish(head(method, path, response, began), response);
+}
+
+async function finish(exchange, response, summary) {
+  const text = await response.text();
+  const json = parsed(text);
+  if (response.headers.get("content-type")?.startsWith("application/problem+json")) exchange.problem = json;
+  showHead(exchange, summary);
+  showBody(json === null ? text : JSON.stringify(json, null, 2));
+  showSaid(...said(json));
+  settle(exchange);
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function said(json) {
+  if (json?.answer) return [{ text: json.answer, from: json.passages.map(({ page }) => page).join(", ") }];
+  if (json?.passages?.length) return [{ text: json.passages[0].text, from: json.passages[0].page }];
+  if (json?.passages) return [{ text: "No page of this site speaks of that." }];
+  if (json?.pages?.length) return [{ text: `${json.pages.length} pages in the repository ${json.repository}.` }];
+  if (json?.edition) return [{ text: `Edition ${json.edition} is live: ${json.pages} pages, ${json.passages} passages.` }];
+  return [];
+}
+
+/** Remembers until when a limit refuses, and tells those who do not see. */
+function settle(exchange) {
+  const { status, path, retryAt, problem } = exchange;
+  if (status === 429 && retryAt !== null) {
+    waits.set(path, retryAt);
+    refused(problem?.["violated-policies"] ?? [], retryAt);
+    announce(`${status}: refused. It passes again in ${wait(retryAt)}.`);
+    buttons.forEach(update);
+    const after = retryAt - serverNow();
+    // Longer waits than a day's are for another page.
+    if (after < 2 ** 31) setTimeout(() => back(path), after);
+  } else {
+    announce(`${status} ${exchange.statusText}${exchange.isUncounted ? ", not counted" : ""}.`);
+  }
+}
+
+function back(path) {
+  if ((waits.get(path) ?? 0) > serverNow()) return;
+  if (waits.delete(path)) announce(`${ACTIONS.find((action) => action.path === path).label} is possible again.`);
+  buttons.forEach(update);
+}
+
+async function chat() {
+  const began = performance.now();
+  const response = await request("POST", "/api/chat", { message: question() }, "text/event-stream");
+  const exchange = head("POST", "/api/chat", response, began);
+  if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return finish(exchange, response);
+  showHead(exchange);
+  let [text, raw, from] = ["", "", ""];
+  for await (const { event, data } of events(response, (chunk) => showBody((raw += chunk)))) {
+    const told = JSON.parse(data);
+    if (event === "text") text += told.text;
+    if (event === "summary") from = told.sources.join(", ");
+    if (event === "failed") text += `\n(${told.detail})`;
+    showSaid({ text, from });
+  }
+  settle(exchange);
+}
+
+async function burst() {
+  const began = performance.now();
+  const [method, path, body] = ask();
+  const sent = Array.from({ length: BURST }, () => request(method, path, body));
+  const responses = await Promise.all(sent);
+  const counts = new Map();
+  for (const { status } of responses) counts.set(status, (counts.get(status) ?? 0) + 1);
+  const words = { 200: "allowed", 429: "refused", 503: "stopped" };
+  const summary = [...counts].map(([status, count]) => `${count} ${words[status] ?? status}`).join(", ");
+  const shown = responses.findLast(({ status }) => status !== 200) ?? responses.at(-1);
+  await Promise.all(responses.filter((response) => response !== shown).map((response) => response.body?.cancel()));
+  await finish(head(method, path, shown, began), shown, `${BURST} sent: ${summary}`);
+}
