@@ -3,8 +3,9 @@
 import { showBody, showFailure, showHead, showSaid } from "./answer.js";
 import { announce, byId, element, write } from "./dom.js";
 import { events } from "./events.js";
-import { refused } from "./limits.js";
-import { countdown, everySecond, serverNow, wait } from "./time.js";
+import { exactEnd, refused } from "./limits.js";
+import { countdown, serverNow, wait } from "./time.js";
+import { hold, onWaits, waitsUntil } from "./waits.js";
 
 const BURST = 25;
 const PROJECT = "tollgate";
@@ -13,7 +14,7 @@ const ask = () => ["POST", "/api/ask", { project: PROJECT, question: question() 
 
 const ACTIONS = [
   { id: "ask", label: "Ask", hint: "four limits at once", run: () => one(...ask()), path: "/api/ask" },
-  { id: "chat", label: "Chat", hint: "answers as it comes", run: chat, path: "/api/chat" },
+  { id: "chat", label: "Chat", hint: "streamed", run: chat, path: "/api/chat" },
   { id: "burst", label: `Send ${BURST} at once`, hint: "more than is allowed", run: burst, path: "/api/ask" },
   { id: "look-up", label: "Look up", hint: "signed in only", run: () => one("POST", "/api/lookups"), path: "/api/lookups" },
   { id: "publish", label: "Publish", hint: "signed in only", run: () => one("POST", "/api/publishes"), path: "/api/publishes" },
@@ -27,15 +28,8 @@ const ACTIONS = [
   },
 ];
 
-/** When each path may be tried again: only what a limit refused has to wait. */
-const waits = new Map();
 const busy = new Set();
 const buttons = new Map();
-
-export function forgetWaits() {
-  waits.clear();
-  buttons.forEach(update);
-}
 
 /** Shows the buttons that lead somewhere on this server. */
 export function offer(offers) {
@@ -48,10 +42,8 @@ export function offer(offers) {
   if (group.children.length !== nodes.length) group.replaceChildren(...nodes);
 }
 
-/** Sends one request, shows its answer, and says how it went. */
-export async function send(method, path, body) {
-  await guarded(async () => one(method, path, body));
-}
+/** Sends one request, shows its answer, and returns whether it passed. */
+export const send = (method, path, body) => guarded(() => one(method, path, body));
 
 function build(action) {
   const button = element("button", "", "action");
@@ -67,31 +59,29 @@ function build(action) {
 
 async function press(action) {
   // A button that waits keeps its focus, so it is not disabled: it only does nothing.
-  if (busy.has(action) || isWaiting(action)) return;
+  if (busy.has(action) || waitsUntil("POST", action.path)) return;
   busy.add(action);
   await guarded(action.run);
   busy.delete(action);
-  buttons.forEach((button, other) => update(button, other));
 }
 
 async function guarded(run) {
   try {
-    await run();
+    return await run();
   } catch (error) {
     showFailure(`No answer: ${error.message}`);
     announce("The server gave no answer.");
+    return false;
   }
 }
 
-const isWaiting = ({ path }) => (waits.get(path) ?? 0) > serverNow();
-
 function update(button, action) {
-  const waiting = isWaiting(action);
-  button.ariaDisabled = String(waiting);
-  write(button.lastChild, waiting ? `again in ${countdown(waits.get(action.path))}` : action.hint);
+  const until = waitsUntil("POST", action.path);
+  button.ariaDisabled = String(until !== 0);
+  write(button.lastChild, until ? `again in ${countdown(until)}` : action.hint);
 }
 
-everySecond(() => buttons.forEach(update));
+onWaits(() => buttons.forEach(update));
 
 function request(method, path, body, accept = "application/json") {
   const headers = { accept };
@@ -122,12 +112,15 @@ async function one(method, path, body) {
   const began = performance.now();
   const response = await request(method, path, body);
   await finish(head(method, path, response, began), response);
+  return response.ok;
 }
 
 async function finish(exchange, response, summary) {
   const text = await response.text();
   const json = parsed(text);
   if (response.headers.get("content-type")?.startsWith("application/problem+json")) exchange.problem = json;
+  const policies = exchange.problem?.["violated-policies"] ?? [];
+  if (exchange.retryAt !== null) exchange.retryAt = exactEnd(policies, exchange.retryAt);
   showHead(exchange, summary);
   showBody(json === null ? text : JSON.stringify(json, null, 2));
   showSaid(...said(json));
@@ -152,26 +145,17 @@ function said(json) {
 }
 
 /** Remembers until when a limit refuses, and tells those who do not see. */
-function settle(exchange) {
-  const { status, path, retryAt, problem } = exchange;
+function settle({ method, path, status, statusText, retryAt, problem, isUncounted }) {
   if (status === 429 && retryAt !== null) {
-    waits.set(path, retryAt);
     refused(problem?.["violated-policies"] ?? [], retryAt);
-    announce(`${status}: refused. It passes again in ${wait(retryAt)}.`);
-    buttons.forEach(update);
-    const after = retryAt - serverNow();
-    // Longer waits than a day's are for another page.
-    if (after < 2 ** 31) setTimeout(() => back(path), after);
+    hold(method, path, retryAt, () => announce(`${labelOf(path)} is possible again.`));
+    announce(`Refused: ${status}. It passes again in ${wait(retryAt)}.`);
   } else {
-    announce(`${status} ${exchange.statusText}${exchange.isUncounted ? ", not counted" : ""}.`);
+    announce(`${status} ${statusText}${isUncounted ? ", not counted" : ""}.`);
   }
 }
 
-function back(path) {
-  if ((waits.get(path) ?? 0) > serverNow()) return;
-  if (waits.delete(path)) announce(`${ACTIONS.find((action) => action.path === path).label} is possible again.`);
-  buttons.forEach(update);
-}
+const labelOf = (path) => ACTIONS.find((action) => action.path === path)?.label ?? "Signing in";
 
 async function chat() {
   const began = performance.now();

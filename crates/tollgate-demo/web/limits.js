@@ -42,6 +42,15 @@ export function refused(policies, until) {
   known.forEach(update);
 }
 
+/**
+ * When a refusal ends, to the millisecond: its header has whole seconds, rounded up. A policy that refuses until its window ends has
+ * told when that is.
+ */
+export function exactEnd(policies, until) {
+  const ends = known.filter((row) => policies.includes(row.policy)).map((row) => row.reset_at);
+  return ends.find((end) => end <= until && until - end < 2000) ?? until;
+}
+
 export function forgetRefusals() {
   refusals.clear();
 }
@@ -50,8 +59,10 @@ const policy = ({ policy, key, window_ms, on_outage }) => ({ policy, key, window
 
 function build(row) {
   const tr = element("tr");
+  tr.role = "row";
   const name = element("th");
   name.scope = "row";
+  name.role = "rowheader";
   const label = element("span", "", "label");
   label.append(element("span", row.policy), element("wbr"), element("span", row.key.slice(row.policy.length), "soft"));
   const bar = element("span", "", "bar");
@@ -65,6 +76,7 @@ function build(row) {
   const mark = element("span", text, `word ${text}`);
   mark.title = title;
   word.append(mark);
+  for (const cell of [used, resets, word]) cell.role = "cell";
   tr.append(name, used, resets, word);
   return { tr, fill, used, resets };
 }

@@ -1,11 +1,12 @@
 // Puts the parts together. Everything shown comes from the server; nothing is staged here.
 
-import { forgetWaits, offer, send } from "./actions.js";
+import { offer, send } from "./actions.js";
 import { showActivity } from "./chart.js";
 import { byId, write } from "./dom.js";
 import { connectIdentity, showIdentity } from "./identity.js";
 import { forgetRefusals, showLimits } from "./limits.js";
 import { watch } from "./live.js";
+import { forgetWaits } from "./waits.js";
 
 const KINDS = { memory: "in memory, by this process alone", redis: "in Redis", upstash: "in Upstash's Redis" };
 const GONE = "The store is cut off: what may go on goes on and is not counted, what costs money stops.";
@@ -41,7 +42,7 @@ byId("store").addEventListener("click", () => send("PUT", "/api/store", { up: !i
 
 // Whoever one is changes every key: the stream begins anew, and what somebody else was refused is no matter.
 connectIdentity(async (method, path, body) => {
-  await send(method, path, body);
+  if (!(await send(method, path, body))) return;
   forgetWaits();
   forgetRefusals();
   stream.reopen();

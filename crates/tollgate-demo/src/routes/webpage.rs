@@ -34,6 +34,7 @@ const FILES: &[(&str, &str, &str)] = files! {
     "limits.js" SCRIPT
     "live.js" SCRIPT
     "time.js" SCRIPT
+    "waits.js" SCRIPT
 };
 
 pub(super) async fn page() -> impl IntoResponse {
