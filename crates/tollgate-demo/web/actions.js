@@ -137,11 +137,11 @@ function parsed(text) {
 
 function said(json) {
   if (json?.answer) return [{ text: json.answer, from: json.passages.map(({ page }) => page).join(", ") }];
-  if (json?.passages?.length) return [{ text: json.passages[0].text, from: json.passages[0].page }];
-  if (json?.passages) return [{ text: "No page of this site speaks of that." }];
-  if (json?.pages?.length) return [{ text: `${json.pages.length} pages in the repository ${json.repository}.` }];
   if (json?.edition) return [{ text: `Edition ${json.edition} is live: ${json.pages} pages, ${json.passages} passages.` }];
-  return [];
+  if (json?.repository) return [{ text: `The repository ${json.repository} has ${json.pages.length} pages.` }];
+  if (!Array.isArray(json?.passages)) return [];
+  const [best] = json.passages;
+  return [best ? { text: best.text, from: best.page } : { text: "No page of this site speaks of that." }];
 }
 
 /** Remembers until when a limit refuses, and tells those who do not see. */

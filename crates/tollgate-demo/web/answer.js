@@ -34,11 +34,18 @@ export function showBody(text) {
 export function showSaid(...passages) {
   byId("said").replaceChildren(
     ...passages.map(({ text, from }) => {
-      const quote = element("blockquote", text);
+      const quote = element("blockquote", unwrapped(text));
       if (from) quote.append(element("footer", `from ${from}`));
       return quote;
     }),
   );
+}
+
+/** Markdown breaks its lines anywhere; a paragraph is one line here, and lists and fenced code stay as they are. */
+function unwrapped(text) {
+  const parts = text.split("```");
+  const flowing = (part) => part.replace(/(?<!\n)\n(?![\n\s|*-]|\d+\.|$)/g, " ");
+  return parts.map((part, at) => (at % 2 ? part : flowing(part))).join("```");
 }
 
 export function showFailure(text) {

@@ -9,15 +9,15 @@ import { watch } from "./live.js";
 import { forgetWaits } from "./waits.js";
 
 const KINDS = { memory: "in memory, by this process alone", redis: "in Redis", upstash: "in Upstash's Redis" };
-const GONE = "The store is cut off: what may go on goes on and is not counted, what costs money stops.";
+const GONE = "The store is cut off: what may go on is not counted, what costs money stops.";
 
-let store = "";
+let counted = "";
 let isUp = true;
 
 const stream = watch({
   hello(told) {
-    store = told.store;
-    write(byId("kind"), `store: ${store}${told.offers.model ? ` · answers: ${told.offers.model}` : ""}`);
+    counted = `Each request is counted ${KINDS[told.store] ?? `in ${told.store}`}.`;
+    if (told.offers.model) counted += ` Answers are worded by ${told.offers.model}.`;
     byId("store").hidden = !told.offers.fault_switch;
     showIdentity(told);
     offer(told.offers);
@@ -26,7 +26,7 @@ const stream = watch({
     isUp = told.up;
     byId("store").ariaChecked = String(isUp);
     write(byId("store").lastElementChild, isUp ? "on" : "off");
-    notice(isUp ? `Each request is counted ${KINDS[store] ?? `in ${store}`}.` : GONE, !isUp);
+    notice(isUp ? counted : GONE, !isUp);
     showLimits(told);
   },
   activity: showActivity,

@@ -93,6 +93,14 @@ impl Browser {
         Ok(())
     }
 
+    /// Leaves the page, whose server may end then, and forgets what the console said of it.
+    pub(crate) async fn leave(&self) -> Result {
+        let driver = self.driver()?;
+        driver.goto("about:blank").await?;
+        drop(driver.browser_log().await?);
+        Ok(())
+    }
+
     /// Ends it in good order; what it did on the network.
     pub(crate) async fn end(mut self) -> Result<String> {
         if let Some(driver) = self.driver.take() {

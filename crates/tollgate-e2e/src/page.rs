@@ -86,13 +86,6 @@ impl<'b> Page<'b> {
         Ok(self.browser.driver()?.action_chain().send_keys(key).perform().await?)
     }
 
-    /// What is used of a key, as the table shows it: `3 of 15`.
-    pub(crate) async fn used(&self, key: &str) -> Result<String> {
-        let script = format!("{ROW} return row?.cells[1].textContent ?? ''", ROW = row(key));
-        let text = self.run(&script).await?;
-        text.as_str().map(str::to_owned).ok_or_else(|| failure(format!("there is no row {key}")))
-    }
-
     /// Waits until the table shows that much used of a key.
     pub(crate) async fn shows_used(&self, key: &str, used: &str) -> Result {
         let script = format!("{ROW} return row?.cells[1].textContent === {used}", ROW = row(key), used = json!(used));

@@ -16,6 +16,7 @@ macro_rules! scenarios {
             let $demo = Demo::start(&$options.demo)?;
             $browser.look(1280, 900, "light", "no-preference").await?;
             $run.await.map_err(|error| failure(format!("{}: {error}", $name)))?;
+            $browser.leave().await?;
             println!("  ok  {}", $name);
         })*
     };
