@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Result, failure};
-use crate::workspace::{self, Workspace};
 use crate::process;
+use crate::workspace::{self, Workspace};
 
 /// A program, the oldest version that will do, and where it comes from.
 pub(crate) type Tool = (&'static str, u32, u32, &'static str);

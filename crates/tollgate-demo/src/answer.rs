@@ -3,14 +3,16 @@
 //! Without a model an answer is the pages' own words; with one, the model words it from them. Whoever passes an answer on sees every
 //! piece before the client does, so a budget can note each and settle to the [`Usage`] at the end.
 
+mod error;
 mod model;
 mod offline;
+mod reading;
 
 use futures_util::{StreamExt as _, stream::BoxStream};
 use serde::Serialize;
 
+pub(crate) use error::ModelError;
 pub use model::{Model, ModelConfigError};
-pub(crate) use model::ModelError;
 pub(crate) use offline::offline;
 
 use crate::Found;

@@ -120,6 +120,8 @@ mod tests {
         live.tell();
         assert!(signal.has_changed().unwrap() && !signal.borrow_and_update().is_closed);
         live.close();
-        assert!(signal.has_changed().unwrap() && signal.borrow().is_closed && live.signal().borrow().is_closed);
+        assert!(
+            signal.has_changed().unwrap() && signal.borrow().is_closed && live.signal().borrow().is_closed
+        );
     }
 }

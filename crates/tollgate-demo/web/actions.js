@@ -103,6 +103,7 @@ function head(method, path, response, began) {
     ms: Math.round(performance.now() - began),
     at,
     retryAt: retryAfter === null ? null : at + Number(retryAfter) * 1000,
+    isMetered,
     isUncounted: response.ok && isMetered && !response.headers.has("ratelimit"),
     problem: null,
   };
@@ -139,6 +140,10 @@ function said(json) {
   if (json?.answer) return [{ text: json.answer, from: json.passages.map(({ page }) => page).join(", ") }];
   if (json?.edition) return [{ text: `Edition ${json.edition} is live: ${json.pages} pages, ${json.passages} passages.` }];
   if (json?.repository) return [{ text: `The repository ${json.repository} has ${json.pages.length} pages.` }];
+  if (json && "first" in json && "second" in json) {
+    const words = (answer) => (typeof answer === "string" ? answer : JSON.stringify(answer));
+    return [{ text: `The first delivery: ${words(json.first)}\n\nThe second: ${words(json.second)}` }];
+  }
   if (!Array.isArray(json?.passages)) return [];
   const [best] = json.passages;
   return [best ? { text: best.text, from: best.page } : { text: "No page of this site speaks of that." }];

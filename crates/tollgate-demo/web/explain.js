@@ -3,8 +3,6 @@
 import { rows } from "./limits.js";
 import { exactly, serverNow, wait } from "./time.js";
 
-const SIGNED_IN = ["/api/lookups", "/api/publishes", "/api/webhook-replays"];
-
 export function explain(exchange) {
   if (exchange.status === 429) return refused(exchange);
   if (exchange.status === 503) return stopped(exchange);
@@ -83,8 +81,14 @@ function passed(exchange) {
     const all = policies.length === 1 ? "One policy" : `All ${policies.length} policies`;
     return [`${all} let it through: ${list(policies)}.`, keys(policies, exchange), "The same request passes again while each of them has units left."];
   }
-  const metered = SIGNED_IN.includes(exchange.path) || exchange.path === "/api/session";
-  if (!metered) return ["It is not metered.", "It was charged to no key.", "The same request always passes."];
+  if (exchange.path === "/api/webhook-replays") {
+    return [
+      "No policy refused it: the server signed one push and delivered it to itself twice.",
+      "Its key is the delivery's own id, which can be claimed once.",
+      "The same request passes at any time; each delivery's answer says what became of it.",
+    ];
+  }
+  if (!exchange.isMetered) return ["It is not metered.", "It was charged to no key.", "The same request always passes."];
   return [
     "The store is gone, and the policy of this action goes on without it: it was let through and not counted.",
     "So no key was charged.",

@@ -10,8 +10,14 @@ use crate::failure::{Result, ensure, failure};
 pub(crate) fn stays_at_home(log: &str) -> Result {
     let requests = values(log, "url");
     let connections = values(log, "address");
-    ensure(!requests.is_empty() && !connections.is_empty(), || "the browser has logged no request".to_owned())?;
-    match requests.iter().find(|url| leaves(url)).or_else(|| connections.iter().find(|address| is_elsewhere(address))) {
+    ensure(!requests.is_empty() && !connections.is_empty(), || {
+        "the browser has logged no request".to_owned()
+    })?;
+    match requests
+        .iter()
+        .find(|url| leaves(url))
+        .or_else(|| connections.iter().find(|address| is_elsewhere(address)))
+    {
         Some(other) => Err(failure(format!("the browser went to {other}"))),
         None => Ok(()),
     }
@@ -46,7 +52,9 @@ mod tests {
         let log = |url: &str, address: &str| {
             format!("{{\"params\":{{\"url\":\"{url}\"}}}},\n{{\"params\":{{\"address\":\"{address}\"}}}},\n")
         };
-        for (url, address) in [("http://127.0.0.1:3000/page/page.js", "127.0.0.1:3000"), ("data:,", "[::1]:1")] {
+        for (url, address) in
+            [("http://127.0.0.1:3000/page/page.js", "127.0.0.1:3000"), ("data:,", "[::1]:1")]
+        {
             assert!(stays_at_home(&log(url, address)).is_ok(), "{url} {address}");
         }
         for (url, address) in [

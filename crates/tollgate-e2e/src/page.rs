@@ -35,7 +35,8 @@ impl<'b> Page<'b> {
     /// Waits until the server has told what there is to show.
     pub(crate) async fn is_live(&self) -> Result {
         self.until("the page is live", "return document.querySelectorAll('#rows tr').length >= 9").await?;
-        self.until("the buttons are there", "return document.querySelectorAll('#buttons button').length >= 5").await
+        self.until("the buttons are there", "return document.querySelectorAll('#buttons button').length >= 5")
+            .await
     }
 
     /// What a script returns.
@@ -49,7 +50,10 @@ impl<'b> Page<'b> {
             if self.run(script).await? == json!(true) {
                 return Ok(());
             }
-            #[expect(clippy::disallowed_methods, reason = "a pause between two looks; the condition decides")]
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "a pause between two looks; the condition decides"
+            )]
             tokio::time::sleep(PAUSE).await;
         }
         let text = self.text("body").await.unwrap_or_default();
@@ -88,7 +92,8 @@ impl<'b> Page<'b> {
 
     /// Waits until the table shows that much used of a key.
     pub(crate) async fn shows_used(&self, key: &str, used: &str) -> Result {
-        let script = format!("{ROW} return row?.cells[1].textContent === {used}", ROW = row(key), used = json!(used));
+        let script =
+            format!("{ROW} return row?.cells[1].textContent === {used}", ROW = row(key), used = json!(used));
         self.until(&format!("{used} is used of {key}"), &script).await
     }
 
@@ -101,7 +106,9 @@ impl<'b> Page<'b> {
     pub(crate) async fn fits(&self) -> Result {
         let script = "return [document.documentElement.scrollWidth, innerWidth]";
         let widths = self.run(script).await?;
-        ensure(widths[0].as_u64() <= widths[1].as_u64(), || format!("the page is wider than its window: {widths}"))
+        ensure(widths[0].as_u64() <= widths[1].as_u64(), || {
+            format!("the page is wider than its window: {widths}")
+        })
     }
 
     /// A picture of what is seen.

@@ -8,7 +8,12 @@ mod refusal;
 mod screenshots;
 mod visitors;
 
-use crate::{Options, browser::Browser, demo::Demo, failure::{Result, failure}};
+use crate::{
+    Options,
+    browser::Browser,
+    demo::Demo,
+    failure::{Result, failure},
+};
 
 macro_rules! scenarios {
     ($browser:ident $options:ident $demo:ident: $($name:literal $run:expr;)*) => {

@@ -5,7 +5,10 @@ use axum_extra::extract::SignedCookieJar;
 use serde::{Deserialize, Serialize};
 use tollgate_http::Rejection;
 
-use crate::{Body, Visiting, visiting::{Role, RoleEntry}};
+use crate::{
+    Body, Visiting,
+    visiting::{Role, RoleEntry},
+};
 
 /// A visitor as the server counts it.
 #[derive(Debug, Serialize)]

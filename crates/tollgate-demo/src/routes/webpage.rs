@@ -44,7 +44,8 @@ pub(super) async fn page() -> impl IntoResponse {
 
 pub(super) async fn file(Path(name): Path<String>) -> Result<impl IntoResponse, Rejection> {
     let file = FILES.iter().find(|(known, ..)| *known == name);
-    let (_, kind, text) = file.ok_or_else(|| Rejection::problem(StatusCode::NOT_FOUND, "the page has no such part"))?;
+    let (_, kind, text) =
+        file.ok_or_else(|| Rejection::problem(StatusCode::NOT_FOUND, "the page has no such part"))?;
     Ok(([content_type(kind)], *text))
 }
 

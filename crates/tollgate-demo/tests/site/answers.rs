@@ -13,9 +13,9 @@ use axum::{
 };
 use futures_util::{StreamExt as _, stream};
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 use tollgate_demo::{Config, Model};
 use tollgate_memory::MemoryStore;
-use tokio::sync::oneshot;
 
 use crate::{
     events::Events,
@@ -50,7 +50,10 @@ async fn events(site: &TestSite, asked: &(&str, Value)) -> Events {
     assert_eq!(response.status(), StatusCode::OK);
     assert!(response.headers().contains_key("ratelimit"), "it is charged like any other");
     assert_eq!(response.headers()[header::CONTENT_TYPE], "text/event-stream");
-    assert_eq!((&response.headers()[header::VARY], &response.headers()[header::CACHE_CONTROL]), (&"accept".parse().unwrap(), &"no-store".parse().unwrap()));
+    assert_eq!(
+        (&response.headers()[header::VARY], &response.headers()[header::CACHE_CONTROL]),
+        (&"accept".parse().unwrap(), &"no-store".parse().unwrap())
+    );
     Events::of(response.into_body())
 }
 
@@ -70,7 +73,9 @@ async fn the_pages_own_words_come_in_pieces_too() {
     for asked in [question("What is a key?"), message("What is a key?"), message("purple bananas gallop")] {
         let json = whole(&site, &asked).await.json();
         let expected = match json["passages"].as_array() {
-            Some(found) => found.iter().map(|found| found["text"].as_str().unwrap()).collect::<Vec<_>>().join("\n\n"),
+            Some(found) => {
+                found.iter().map(|found| found["text"].as_str().unwrap()).collect::<Vec<_>>().join("\n\n")
+            }
             None => json["reply"].as_str().unwrap().to_owned(),
         };
         let (text, others) = joined(events(&site, &asked).await.rest().await);
@@ -106,8 +111,15 @@ impl Endpoint {
             let chunks = stream::iter(chunks.into_iter().map(Ok::<_, std::io::Error>));
             let open = stream::pending().take(if stays_open { usize::MAX } else { 0 });
             // The sign is given when this body is dropped.
-            let body = chunks.chain(open).map(move |chunk| { let _held = &leave; chunk });
-            (StatusCode::from_u16(status).unwrap(), [(header::CONTENT_TYPE, "text/event-stream")], Body::from_stream(body))
+            let body = chunks.chain(open).map(move |chunk| {
+                let _held = &leave;
+                chunk
+            });
+            (
+                StatusCode::from_u16(status).unwrap(),
+                [(header::CONTENT_TYPE, "text/event-stream")],
+                Body::from_stream(body),
+            )
         };
         let listener = tokio::net::TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
         let url = format!("http://{}/v1/", listener.local_addr().unwrap());
@@ -130,7 +142,10 @@ impl Endpoint {
 }
 
 fn delta(text: &str) -> String {
-    format!("data: {}\n\n", json!({ "choices": [{ "index": 0, "delta": { "content": text } }], "usage": null }))
+    format!(
+        "data: {}\n\n",
+        json!({ "choices": [{ "index": 0, "delta": { "content": text } }], "usage": null })
+    )
 }
 
 const COUNTED: &str = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":120,\"completion_tokens\":9,\"total_tokens\":129}}\n\n";
@@ -169,10 +184,14 @@ async fn a_model_words_the_answer_and_its_usage_is_read() {
 
 #[tokio::test]
 async fn a_model_that_does_not_count_is_estimated() {
-    let endpoint = Endpoint::saying(&[&delta("twelve bytes"), DONE].concat()).await;
-    let (_, others) = joined(events(&endpoint.site(), &message("What is a key?")).await.rest().await);
-    assert_eq!(others[0].1["usage"]["completion_tokens"], 3);
-    assert_eq!(others[0].1["usage"]["estimated"], true);
+    let finished = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+    for end in [DONE, finished] {
+        let endpoint = Endpoint::saying(&[&delta("twelve bytes"), end].concat()).await;
+        let (_, others) = joined(events(&endpoint.site(), &message("What is a key?")).await.rest().await);
+        assert_eq!(names(&others), ["summary", "done"], "{end}");
+        assert_eq!(others[0].1["usage"]["completion_tokens"], 3);
+        assert_eq!(others[0].1["usage"]["estimated"], true);
+    }
 }
 
 #[tokio::test]
@@ -191,7 +210,8 @@ async fn a_model_that_fails_half_way_is_said_to() {
 async fn a_model_that_refuses_or_is_gone_is_a_fault_behind_the_server() {
     for status in [401, 404, 429, 500, 307] {
         let endpoint = Endpoint::answering(status, vec![b"a-secret".to_vec()], false).await;
-        let answer = endpoint.site().send_request(request(&message("What is a key?"), "text/event-stream")).await;
+        let answer =
+            endpoint.site().send_request(request(&message("What is a key?"), "text/event-stream")).await;
         answer.assert_problem(502);
         assert!(!answer.text.contains("a-secret") && !answer.text.contains("127.0.0.1"), "{}", answer.text);
     }

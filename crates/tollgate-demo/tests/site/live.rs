@@ -31,7 +31,8 @@ async fn ask(site: &TestSite, visitor: &str) {
 
 fn used(limits: &Value, key: &str) -> Value {
     let rows = limits["rows"].as_array().unwrap();
-    rows.iter().find(|row| row["key"] == key).unwrap_or_else(|| panic!("no {key} in {limits}"))["used"].clone()
+    rows.iter().find(|row| row["key"] == key).unwrap_or_else(|| panic!("no {key} in {limits}"))["used"]
+        .clone()
 }
 
 #[tokio::test(start_paused = true)]
@@ -42,7 +43,10 @@ async fn changes_are_told_whoever_makes_them() {
 
     let (name, hello) = events.next().await.unwrap();
     assert_eq!((name.as_str(), &hello["visitor"], &hello["org"]), ("hello", &json!(VISITOR), &json!("acme")));
-    assert_eq!((&hello["store"], &hello["acts_as"], &hello["roles"]), (&json!("memory"), &json!(null), &json!([])));
+    assert_eq!(
+        (&hello["store"], &hello["acts_as"], &hello["roles"]),
+        (&json!("memory"), &json!(null), &json!([]))
+    );
     assert_eq!(hello["offers"], json!({ "fault_switch": true, "webhook_replays": false, "model": null }));
     let limits = events.next_of("limits").await;
     assert_eq!(limits["rows"], site.send("GET", "/api/limits", VISITOR, None).await.json());

@@ -65,7 +65,11 @@ async fn a_developer_has_the_limits_of_the_role() {
         assert!(back.header("set-cookie").contains("Max-Age=0"), "{back:?}");
         assert_eq!(back.json()["visitor"], "local");
     }
-    assert_eq!(site.send("GET", "/api/limits", "192.0.2.1", None).await.json()[3]["used"], 3, "all count for all");
+    assert_eq!(
+        site.send("GET", "/api/limits", "192.0.2.1", None).await.json()[3]["used"],
+        3,
+        "all count for all"
+    );
     act_as(&site, &[], "nobody").await.assert_problem(404);
     send(&site, "PUT", "/api/visitor", &[], &json!({ "acts_as": 7 })).await.assert_problem(422);
     let made_up = [("cookie", "tollgate-demo-acts-as=ada")];

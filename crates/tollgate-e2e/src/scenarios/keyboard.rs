@@ -4,10 +4,17 @@ use std::collections::BTreeSet;
 
 use thirtyfour::Key;
 
-use crate::{browser::Browser, demo::Demo, failure::{Result, ensure}, page::Page};
+use crate::{
+    browser::Browser,
+    demo::Demo,
+    failure::{Result, ensure},
+    page::Page,
+};
 
-const CONTROLS: [&str; 12] =
-    ["store", "theme", "role", "sign", "question", "ask", "chat", "burst", "look-up", "publish", "panel", "summary"];
+const CONTROLS: [&str; 12] = [
+    "store", "theme", "role", "sign", "question", "ask", "chat", "burst", "look-up", "publish", "panel",
+    "summary",
+];
 
 /// The name of what has the focus, and whether one sees that it has.
 const FOCUSED: &str = "

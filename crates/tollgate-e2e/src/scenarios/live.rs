@@ -1,6 +1,11 @@
 //! What comes from the server by itself.
 
-use crate::{browser::Browser, demo::Demo, failure::{Result, ensure}, page::Page};
+use crate::{
+    browser::Browser,
+    demo::Demo,
+    failure::{Result, ensure},
+    page::Page,
+};
 
 /// A chat is shown as it comes, and its events as they came.
 pub(crate) async fn streams_an_answer(browser: &Browser, demo: &Demo) -> Result {
@@ -23,7 +28,12 @@ pub(crate) async fn sees_others(browser: &Browser, demo: &Demo) -> Result {
         page.shows_used("ask-all", &format!("{n} of 5,000")).await?;
     }
     page.shows_used("ask:tollgate:local", "0 of 15").await?;
-    page.row_until("ask-site:tollgate", "the bar has moved", "/scaleX\\(0\\.006\\)/.test(row.querySelector('.fill').style.transform)").await?;
+    page.row_until(
+        "ask-site:tollgate",
+        "the bar has moved",
+        "/scaleX\\(0\\.006\\)/.test(row.querySelector('.fill').style.transform)",
+    )
+    .await?;
     page.says("#legend", "allowed 3").await?;
     let label = "return chart.ariaLabel === 'In the last five minutes: 3 allowed.'";
     page.until("the chart says so in words", label).await?;

@@ -2,7 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::{browser::Browser, demo::Demo, failure::{Result, ensure, failure}, page::Page};
+use crate::{
+    browser::Browser,
+    demo::Demo,
+    failure::{Result, ensure, failure},
+    page::Page,
+};
 
 /// 360 pixels wide, with everything that can be shown, nothing stands out.
 pub(crate) async fn fits_a_small_screen(browser: &Browser, demo: &Demo) -> Result {

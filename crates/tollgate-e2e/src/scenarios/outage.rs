@@ -12,9 +12,11 @@ pub(crate) async fn go_and_stop(browser: &Browser, demo: &Demo) -> Result {
     page.click("#store").await?;
     page.says("#notice", "The store is cut off").await?;
     page.until("the switch is off", "return store.ariaChecked === 'false'").await?;
-    page.until("the rows are grey", "return document.getElementById('rows').classList.contains('gone')").await?;
+    page.until("the rows are grey", "return document.getElementById('rows').classList.contains('gone')")
+        .await?;
     for (key, word) in [("ask:tollgate:local", "stop"), ("playground:day", "stop"), ("github:acme", "go")] {
-        page.row_until(key, &format!("{key} says {word}"), &format!("row.cells[3].textContent === '{word}'")).await?;
+        page.row_until(key, &format!("{key} says {word}"), &format!("row.cells[3].textContent === '{word}'"))
+            .await?;
     }
 
     page.click("#ask").await?;

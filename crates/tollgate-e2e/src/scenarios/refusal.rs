@@ -1,6 +1,11 @@
 //! A limit that refuses, and the way back.
 
-use crate::{browser::Browser, demo::Demo, failure::{Result, ensure}, page::Page};
+use crate::{
+    browser::Browser,
+    demo::Demo,
+    failure::{Result, ensure},
+    page::Page,
+};
 
 /// Fifteen questions a day are answered; the sixteenth is refused, and everything on the page says so.
 pub(crate) async fn asks_until_refused(browser: &Browser, demo: &Demo) -> Result {
@@ -12,7 +17,12 @@ pub(crate) async fn asks_until_refused(browser: &Browser, demo: &Demo) -> Result
     }
     page.says("#said", "from ").await?;
     page.row_until("ask:tollgate:local", "the bar refuses", "row.classList.contains('refuses')").await?;
-    page.row_until("ask-burst:local", "a bar that is not near stays calm", "!row.classList.contains('nearly')").await?;
+    page.row_until(
+        "ask-burst:local",
+        "a bar that is not near stays calm",
+        "!row.classList.contains('nearly')",
+    )
+    .await?;
 
     page.click("#ask").await?;
     page.says("#status", "429 Too Many Requests").await?;
