@@ -1,70 +1,94 @@
-//! That nothing left this machine: neither what the page asked for, nor what the browser did by itself.
+//! That nothing left this machine: neither what the page asked for, nor what the browser would like to know by itself.
+//!
+//! A Chromium looks up its maker's servers whatever it is told. Here no name has an address, so what counts is what it did: whom it
+//! connected to, and whether it sent a datagram. It also looks whether there would be a way to an address, which sends nothing.
 
-use std::net::IpAddr;
+use std::net::SocketAddr;
+
+use serde_json::Value;
 
 use crate::failure::{Result, ensure, failure};
 
-/// Fails if the browser's log names a request or a connection to any other machine.
-///
-/// The log has one event a line. A request names its `url`, an attempt to connect its `address`.
+/// Fails if the browser's network log has a request of a page, a connection or a datagram to another machine.
 pub(crate) fn stays_at_home(log: &str) -> Result {
-    let requests = values(log, "url");
-    let connections = values(log, "address");
-    ensure(!requests.is_empty() && !connections.is_empty(), || {
-        "the browser has logged no request".to_owned()
-    })?;
-    match requests
-        .iter()
-        .find(|url| leaves(url))
-        .or_else(|| connections.iter().find(|address| is_elsewhere(address)))
-    {
+    let log: Value = serde_json::from_str(log)?;
+    let events = |name: &str| {
+        let kind = &log["constants"]["logEventTypes"][name];
+        let all = log["events"].as_array().into_iter().flatten();
+        all.filter(move |event| !kind.is_null() && event["type"] == *kind).map(|event| &event["params"])
+    };
+    let connections = || events("TCP_CONNECT_ATTEMPT").filter_map(|event| event["address"].as_str());
+    ensure(connections().next().is_some(), || "the browser has logged no connection".to_owned())?;
+    let elsewhere = connections().find(|address| !is_loopback(address));
+    let asked = events("URL_REQUEST_START_JOB").find(|event| is_of_a_page(event) && !is_home(event));
+    let sent = events("UDP_BYTES_SENT").next().map(|_| "somewhere, with a datagram");
+    match elsewhere.or_else(|| asked.and_then(|event| event["url"].as_str())).or(sent) {
         Some(other) => Err(failure(format!("the browser went to {other}"))),
         None => Ok(()),
     }
 }
 
-/// The texts of all members of this name.
-fn values<'l>(log: &'l str, name: &str) -> Vec<&'l str> {
-    let mark = format!("\"{name}\":\"");
-    log.split(mark.as_str()).skip(1).filter_map(|rest| Some(rest.split_once('"')?.0)).collect()
+fn is_loopback(address: &str) -> bool {
+    address.parse().is_ok_and(|address: SocketAddr| address.ip().is_loopback())
 }
 
-/// Whether a URL leads to another machine. What has no host, like `data:`, leads nowhere.
-fn leaves(url: &str) -> bool {
-    let Some((scheme, rest)) = url.split_once("://") else { return false };
-    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    matches!(scheme, "http" | "https" | "ws" | "wss") && is_elsewhere(host)
+/// Whether a page asked, and not the browser by itself.
+fn is_of_a_page(request: &Value) -> bool {
+    request["initiator"].as_str().is_some_and(|initiator| initiator.starts_with("http"))
 }
 
-/// Whether an address with a port is not on the loopback interface.
-fn is_elsewhere(address: &str) -> bool {
-    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    !host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+/// Whether a URL leads to this machine. What has no host, like `data:`, leads nowhere.
+fn is_home(request: &Value) -> bool {
+    let url = request["url"].as_str().unwrap_or_default();
+    match url.split_once("://") {
+        Some((_, rest)) => is_loopback(rest.split(['/', '?', '#']).next().unwrap_or_default()),
+        None => url.starts_with("data:"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
+    const HOME: &str = "127.0.0.1:3000";
+    const PAGE: &str = "http://127.0.0.1:3000";
+
+    fn log(initiator: &str, url: &str, address: &str, datagrams: usize) -> String {
+        let mut events = vec![
+            json!({ "type": 1, "params": { "initiator": initiator, "url": url } }),
+            json!({ "type": 2, "params": { "address": address } }),
+            json!({ "type": 2, "params": { "net_error": 0 } }),
+            json!({ "type": 9, "params": { "address": "192.0.2.1:443" } }),
+            json!({ "type": 2 }),
+        ];
+        events.extend((0..datagrams).map(|_| json!({ "type": 3, "params": { "byte_count": 7 } })));
+        let types = json!({ "URL_REQUEST_START_JOB": 1, "TCP_CONNECT_ATTEMPT": 2, "UDP_BYTES_SENT": 3, "UDP_CONNECT": 9 });
+        json!({ "constants": { "logEventTypes": types }, "events": events }).to_string()
+    }
 
     #[test]
     fn only_the_loopback_is_home() {
-        let log = |url: &str, address: &str| {
-            format!("{{\"params\":{{\"url\":\"{url}\"}}}},\n{{\"params\":{{\"address\":\"{address}\"}}}},\n")
-        };
-        for (url, address) in
-            [("http://127.0.0.1:3000/page/page.js", "127.0.0.1:3000"), ("data:,", "[::1]:1")]
-        {
-            assert!(stays_at_home(&log(url, address)).is_ok(), "{url} {address}");
-        }
-        for (url, address) in [
-            ("https://update.example/", "127.0.0.1:3000"),
-            ("http://127.0.0.1.example/", "127.0.0.1:3000"),
-            ("http://127.0.0.1/", "192.0.2.1:443"),
-            ("http://127.0.0.1/", "[2001:db8::1]:443"),
+        for (initiator, url, address) in [
+            (PAGE, "http://127.0.0.1:3000/page/page.js", HOME),
+            (PAGE, "data:,", "[::1]:3000"),
+            ("not an origin", "https://update.example/", HOME),
         ] {
-            assert!(stays_at_home(&log(url, address)).is_err(), "{url} {address}");
+            stays_at_home(&log(initiator, url, address, 0)).unwrap();
         }
-        assert!(stays_at_home("").is_err(), "a log of nothing shows nothing");
+        for (url, address, datagrams) in [
+            ("https://font.example/", HOME, 0),
+            ("http://127.0.0.1.example:3000/", HOME, 0),
+            ("http://127.0.0.1:3000/", "192.0.2.1:443", 0),
+            ("http://127.0.0.1:3000/", "[2001:db8::1]:443", 0),
+            ("http://127.0.0.1:3000/", HOME, 1),
+        ] {
+            assert!(
+                stays_at_home(&log(PAGE, url, address, datagrams)).is_err(),
+                "{url} {address} {datagrams}"
+            );
+        }
+        let nothing = json!({ "constants": { "logEventTypes": {} }, "events": [] }).to_string();
+        assert!(stays_at_home(&nothing).is_err(), "a log of nothing shows nothing");
     }
 }
