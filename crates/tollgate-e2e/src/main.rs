@@ -2,15 +2,15 @@
 //!
 //! `cargo xtask e2e` builds and brings what it needs and runs it. It is a program and no test, so that the tests need no browser.
 //!
-//! The browser is driven over WebDriver, by [thirtyfour] and the `chromedriver` that Debian builds from the browser's own source.
+//! The browser is driven over `WebDriver`, by [thirtyfour] and the `chromedriver` that Debian builds from the browser's own source.
 //! Compared were:
 //!
-//! | crate | speaks | crates it brings | why (not) |
+//! | crate | speaks | crates it brings | why, or why not |
 //! |---|---|---|---|
-//! | thirtyfour | WebDriver, Chromium's own commands through the driver | 103 | active, MIT or Apache-2.0; reads the console's and the network's log |
-//! | fantoccini | WebDriver | 99 | no way of its own to the logs; it rests on a crate under the MPL |
+//! | thirtyfour | `WebDriver`, Chromium's own commands through the driver | 103 | active, MIT or Apache-2.0; reads the console's and the network's log |
+//! | fantoccini | `WebDriver` | 99 | no way of its own to the logs; it rests on a crate under the MPL |
 //! | chromiumoxide | Chromium's protocol | 120 | no driver needed, but one version of the protocol as generated code, long to compile, which Chromium outgrows |
-//! | headless_chrome | Chromium's protocol | 118 | the same, and blocking |
+//! | `headless_chrome` | Chromium's protocol | 118 | the same, and blocking |
 //!
 //! The driver has the browser's version by construction, its clicks and keys are those of a person, and it compiles in seconds.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool speaks through both")]
