@@ -29,16 +29,18 @@ const list = (words) => (words.length < 2 ? words.join("") : `${words.slice(0, -
 
 function keys(policies, { path, method }) {
   const found = policies.map((name) => keyOf(name, path, method)).filter(Boolean);
+  if (!found.length) return "Its key is not among those shown here.";
   return found.length === 1 ? `Its key is ${found[0]}.` : `Their keys are ${list(found)}.`;
 }
 
 function refused(exchange) {
   const policies = exchange.problem?.["violated-policies"] ?? [];
   if (!policies.length) return [exchange.problem?.detail ?? "A limit is reached.", "It names no policy.", again(exchange)];
-  const spent = policies.length === 1 ? "has no unit left" : "have no unit left";
   const others = policiesOf(exchange).length - policies.length;
   const none = others > 0 ? `, so the request is charged to none of its ${policies.length + others} limits` : "";
-  return [`The policy ${list(policies)} refused it: it ${spent}${none}.`.replace("it have", "they have"), keys(policies, exchange), again(exchange)];
+  const who = policies.length === 1 ? `The policy ${policies[0]}` : `The policies ${list(policies)}`;
+  const spent = policies.length === 1 ? "it has" : "they have";
+  return [`${who} refused it: ${spent} no unit left${none}.`, keys(policies, exchange), again(exchange)];
 }
 
 function again({ retryAt }) {
@@ -50,8 +52,9 @@ function again({ retryAt }) {
 function stopped({ path }) {
   const stops = rows().filter((row) => row.on_outage === "deny" && belongs(row, path));
   const names = list(stops.map((row) => row.policy));
+  const guard = stops.length === 1 ? "stops without it, because what it guards" : "stop without it, because what they guard";
   return [
-    `No limit is known to be reached: the store is gone, and ${names || "a policy"} stops without it, because what it guards costs money.`,
+    `No limit is known to be reached: the store is gone, and ${names} ${guard} costs money.`,
     stops.length === 1 ? `Its key is ${stops[0].key}.` : `Their keys are ${list(stops.map((row) => row.key))}.`,
     "The same request passes as soon as the store is back; nothing was counted for this one.",
   ];

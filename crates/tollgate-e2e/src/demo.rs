@@ -8,7 +8,7 @@ use std::{
 
 use ureq::Agent;
 
-use crate::failure::{Result, failure};
+use crate::failure::{Result, ensure, failure};
 
 /// A running demo, ended by its id when this is dropped.
 #[derive(Debug)]
@@ -80,6 +80,13 @@ impl Demo {
         let request = request.header("cf-connecting-ip", address).header("content-type", "application/json");
         let answer = request.send(r#"{"project": "tollgate", "question": "What is a key?"}"#)?;
         Ok(answer.status().as_u16())
+    }
+
+    /// Switches the store off or on, as another client does.
+    pub(crate) fn switch_store(&self, up: bool) -> Result {
+        let request = self.agent.put(format!("{}/api/store", self.url));
+        let answer = request.header("content-type", "application/json").send(format!(r#"{{"up": {up}}}"#))?;
+        ensure(answer.status() == 200, || format!("the store cannot be switched: {}", answer.status()))
     }
 }
 

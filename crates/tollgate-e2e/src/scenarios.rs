@@ -8,12 +8,17 @@ mod refusal;
 mod screenshots;
 mod visitors;
 
+use std::time::Duration;
+
 use crate::{
     Options,
     browser::Browser,
     demo::Demo,
     failure::{Result, failure},
 };
+
+/// How long all of them take at most, where nothing is wrong.
+const USUAL: Duration = Duration::from_secs(120);
 
 macro_rules! scenarios {
     ($browser:ident $options:ident $demo:ident: $($name:literal $run:expr;)*) => {
@@ -27,14 +32,22 @@ macro_rules! scenarios {
     };
 }
 
-/// Runs all of them, in one browser.
+/// Runs all of them, in one browser, within one day: at midnight UTC the daily counts begin anew.
 pub(crate) async fn run(browser: &Browser, options: &Options) -> Result {
+    let left_ms = browser.driver()?.execute("return 86400000 - Date.now() % 86400000", Vec::new()).await?;
+    let left = Duration::from_millis(left_ms.json().as_u64().unwrap_or_default());
+    if left < USUAL {
+        println!("  waiting for midnight, since no count may begin anew half way");
+        #[expect(clippy::disallowed_methods, reason = "until an instant, no decision of a limit")]
+        tokio::time::sleep(left + Duration::from_secs(1)).await;
+    }
     let axe = std::fs::read_to_string(&options.axe)?;
     scenarios! { browser options demo:
         "one asks until refused, and is told when it passes again" refusal::asks_until_refused(browser, &demo);
         "a button comes back by itself" refusal::comes_back_by_itself(browser, &demo);
         "an answer comes piece by piece" live::streams_an_answer(browser, &demo);
         "what others do is seen at once" live::sees_others(browser, &demo);
+        "nothing changes its place" live::nothing_jumps(browser, &demo);
         "the figures come back after the server was gone" live::survives_a_new_server(browser, demo);
         "without a store some go on and some stop" outage::go_and_stop(browser, &demo);
         "a developer acts as somebody else" visitors::acts_as_somebody_else(browser, &demo);

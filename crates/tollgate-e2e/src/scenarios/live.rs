@@ -40,6 +40,31 @@ pub(crate) async fn sees_others(browser: &Browser, demo: &Demo) -> Result {
     page.is_quiet().await
 }
 
+/// Figures change, a limit refuses, the store goes and comes back, all by the hand of others: nothing on the page changes its place.
+pub(crate) async fn nothing_jumps(browser: &Browser, demo: &Demo) -> Result {
+    const WATCH: &str = "window.jumps = [];
+        new PerformanceObserver((list) => {
+            for (const { sources } of list.getEntries()) jumps.push(...sources.map(({ node }) => node?.outerHTML));
+        }).observe({ type: 'layout-shift' })";
+    let page = Page::open(browser, demo).await?;
+    page.choose("#role", "ada").await?;
+    page.says("#visitor", "203.0.113.7").await?;
+    page.shows_used("ask:tollgate:203.0.113.7", "0 of 15").await?;
+    page.run(WATCH).await?;
+    for n in 1..=15 {
+        ensure(demo.ask_as("203.0.113.7")? == 200, || format!("question {n} is answered"))?;
+    }
+    ensure(demo.ask_as("203.0.113.7")? == 429, || "the next is refused".to_owned())?;
+    page.shows_used("ask:tollgate:203.0.113.7", "15 of 15").await?;
+    page.says("#legend", "refused 1").await?;
+    demo.switch_store(false)?;
+    page.says("#notice", "The store is cut off").await?;
+    demo.switch_store(true)?;
+    page.says("#notice", "Each request is counted in memory").await?;
+    let jumps = page.run("return jumps").await?;
+    ensure(jumps == serde_json::json!([]), || format!("these have changed their place: {jumps:#}"))
+}
+
 /// The stream opens again by itself once there is a server to open it to.
 pub(crate) async fn survives_a_new_server(browser: &Browser, demo: Demo) -> Result {
     let page = Page::open(browser, &demo).await?;

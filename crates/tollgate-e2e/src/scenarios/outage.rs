@@ -6,8 +6,8 @@ pub(crate) async fn go_and_stop(browser: &Browser, demo: &Demo) -> Result {
     let page = Page::open(browser, demo).await?;
     page.click("#sign").await?;
     page.says("#org", "signed in as acme").await?;
-    page.click("#look-up").await?;
-    page.shows_used("github:acme", "1 of 60").await?;
+    page.click("#publish").await?;
+    page.shows_used("publish:acme", "1 of 50").await?;
 
     page.click("#store").await?;
     page.says("#notice", "The store is cut off").await?;
@@ -40,7 +40,7 @@ pub(crate) async fn go_and_stop(browser: &Browser, demo: &Demo) -> Result {
 
     page.click("#store").await?;
     page.says("#notice", "Each request is counted in memory").await?;
-    page.shows_used("github:acme", "1 of 60").await?;
+    page.shows_used("publish:acme", "1 of 50").await?;
     page.click("#ask").await?;
     page.says("#status", "200 OK").await?;
     page.is_quiet().await
