@@ -15,7 +15,7 @@ const ask = () => ["POST", "/api/ask", { project: PROJECT, question: question() 
 const ACTIONS = [
   { id: "ask", label: "Ask", hint: "four limits at once", run: () => one(...ask()), path: "/api/ask" },
   { id: "chat", label: "Chat", hint: "streamed", run: chat, path: "/api/chat" },
-  { id: "burst", label: `Send ${BURST} at once`, hint: "more than is allowed", run: burst, path: "/api/ask" },
+  { id: "burst", label: `Send ${BURST} at once`, hint: "past the limit", run: burst, path: "/api/ask" },
   { id: "look-up", label: "Look up", hint: "signed in only", run: () => one("POST", "/api/lookups"), path: "/api/lookups" },
   { id: "publish", label: "Publish", hint: "signed in only", run: () => one("POST", "/api/publishes"), path: "/api/publishes" },
   {
@@ -123,7 +123,7 @@ async function finish(exchange, response, summary) {
   const policies = exchange.problem?.["violated-policies"] ?? [];
   if (exchange.retryAt !== null) exchange.retryAt = exactEnd(policies, exchange.retryAt);
   showHead(exchange, summary);
-  showBody(json === null ? text : JSON.stringify(json, null, 2));
+  showBody(text);
   showSaid(...said(json));
   settle(exchange);
 }

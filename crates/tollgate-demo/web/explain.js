@@ -82,7 +82,9 @@ function passed(exchange) {
   const policies = policiesOf(exchange);
   if (policies.length) {
     const all = policies.length === 1 ? "One policy" : `All ${policies.length} policies`;
-    return [`${all} let it through: ${list(policies)}.`, keys(policies, exchange), "The same request passes again while each of them has units left."];
+    const each = policies.length === 1 ? "it" : "each of them";
+    const next = `The same request passes again while ${each} has units left.`;
+    return [`${all} let it through: ${list(policies)}.`, keys(policies, exchange), next];
   }
   if (exchange.path === "/api/webhook-replays") {
     return [
