@@ -4,18 +4,19 @@ use std::time::{Duration, Instant};
 
 use crate::failure::{Result, failure};
 use crate::workspace::Workspace;
-use crate::{docs, interop, process, readme, test, tidy, tools};
+use crate::{docs, e2e, interop, process, readme, test, tidy, tools};
 
 /// A name and what it runs.
 type Step = (&'static str, fn(&Workspace) -> Result);
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     ("fmt", |_| fmt()),
     ("tidy", |_| tidy::run()),
     ("readme", readme::check),
     ("clippy", |_| clippy()),
     ("test", |_| test::run()),
     ("interop", |_| interop::run()),
+    ("e2e", |_| e2e::run(&[])),
     ("docs", |_| docs::run()),
     ("each-feature", each_feature),
     ("deny", deny),

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::failure::{Result, failure};
-use crate::workspace::{self, Workspace};
-use crate::{process, redis, services};
+use crate::workspace::Workspace;
+use crate::{npm, process, redis, services};
 
 const TESTS: &str = "crates/tollgate-gateway/interop";
 
@@ -21,17 +21,13 @@ const SPEND: [&str; 6] = ["build", "--quiet", "--package", "tollgate-testbed", "
 const SIGNATURES: [&str; 6] =
     ["build", "--quiet", "--package", "tollgate-webhook", "--example", "signatures"];
 
-/// What must be there, with the oldest version that will do and where it comes from.
-const TOOLS: [(&str, u32, u32, &str); 3] = [
-    ("node", 20, 0, "Node.js 20 or newer is needed: https://nodejs.org/en/download"),
-    ("npm", 10, 0, "npm 10 or newer is needed: it comes with Node.js"),
-    ("python3", 3, 11, "Python 3.11 or newer is needed: `sudo apt-get install -y python3 python3-venv`"),
-];
+const PYTHON: npm::Tool =
+    ("python3", 3, 11, "Python 3.11 or newer is needed: `sudo apt-get install -y python3 python3-venv`");
 
 pub(crate) fn run() -> Result {
     services::bring()?;
     let folder = packages()?;
-    needs(&TOOLS[2..])?;
+    npm::needs(&[PYTHON])?;
     let python = python(&folder)?;
 
     let examples = Workspace::load()?.target.join("debug/examples");
@@ -53,47 +49,7 @@ pub(crate) fn run() -> Result {
 
 /// The folder in which the official packages for TypeScript are installed.
 pub(crate) fn packages() -> Result<PathBuf> {
-    needs(&TOOLS[..2])?;
-    let folder = copied(&Workspace::load()?.target.join("interop"))?;
-    let mut install = process::command("npm");
-    install.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]);
-    process::run(install.current_dir(&folder))?;
-    Ok(folder)
-}
-
-fn needs(tools: &[(&str, u32, u32, &str)]) -> Result {
-    for &(program, major, minor, advice) in tools {
-        let answer = process::read(process::command(program).arg("--version")).unwrap_or_default();
-        if version(&answer).is_none_or(|found| found < (major, minor)) {
-            return Err(failure(format!("`{program}` is missing or too old. {advice}")));
-        }
-    }
-    Ok(())
-}
-
-/// The first two numbers in what a program says of itself: `v20.20.2`, `Python 3.11.7`.
-fn version(answer: &str) -> Option<(u32, u32)> {
-    let numbers = answer.trim_start_matches(|c: char| !c.is_ascii_digit());
-    let mut numbers = numbers.split(|c: char| !c.is_ascii_digit());
-    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
-}
-
-/// Packages are installed beside the tests, so the tests are copied to where that does no harm.
-fn copied(folder: &Path) -> Result<PathBuf> {
-    let copy = || {
-        std::fs::create_dir_all(folder)?;
-        for entry in std::fs::read_dir(workspace::root().join(TESTS))? {
-            let entry = entry?;
-            if entry.file_type()?.is_file() {
-                std::fs::copy(entry.path(), folder.join(entry.file_name()))?;
-            }
-        }
-        Ok(())
-    };
-    copy().map_err(|error: std::io::Error| {
-        failure(format!("{TESTS} cannot be copied to {}: {error}", folder.display()))
-    })?;
-    Ok(folder.to_owned())
+    npm::install(TESTS, "interop")
 }
 
 /// A Python of its own with exactly the pinned packages; its program.
@@ -151,24 +107,5 @@ impl Drop for Servers {
             drop(self.child.kill());
         }
         drop(self.child.wait());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions_are_compared_as_numbers() {
-        for (answer, expected) in [
-            ("v20.20.2\n", Some((20, 20))),
-            ("11.19.1", Some((11, 19))),
-            ("Python 3.11.7", Some((3, 11))),
-            ("", None),
-            ("none", None),
-        ] {
-            assert_eq!(version(answer), expected, "{answer}");
-        }
-        assert!((3, 9) < (3, 11) && (9, 9) < (20, 0));
     }
 }

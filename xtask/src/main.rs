@@ -5,10 +5,12 @@ mod bench;
 mod ci;
 mod demo;
 mod docs;
+mod e2e;
 mod failure;
 mod histories;
 mod interop;
 mod mutants;
+mod npm;
 mod process;
 mod readme;
 mod redis;
@@ -32,6 +34,7 @@ cargo xtask <task>
   ci                   everything that must hold before a change lands
   tidy                 the rules of the house that no compiler checks
   readme [--check]     write each crate's README from its front page, or say which are stale
+  e2e [--screenshots]  use the demo's page in a real Chromium, and make the README's pictures of it
   interop              run Upstash's own clients against the gateway, and webhook senders' own signers against Tollgate
   histories [--steps N] [--seed N]
                        let random histories happen to each store and to the core, 100000 steps each unless told
@@ -57,6 +60,7 @@ fn dispatch(args: &[String]) -> Result {
     match task {
         "demo" => demo::run(rest),
         "redis" => no_arguments(task, rest).and_then(|()| redis::run()),
+        "e2e" => e2e::run(rest),
         "interop" => no_arguments(task, rest).and_then(|()| interop::run()),
         "test" => no_arguments(task, rest).and_then(|()| test::run()),
         "ci" => no_arguments(task, rest).and_then(|()| ci::run()),

@@ -5,17 +5,33 @@ use std::fs;
 use crate::failure::{Result, failure};
 use crate::process;
 
-/// A program that must be on PATH, and where Debian and its kin have it.
+/// A program that must be on PATH, and where it comes from.
 struct Service {
-    program: &'static str,
+    /// Any of these will do.
+    programs: &'static [&'static str],
+    /// The package that Debian and its kin have it in.
     package: &'static str,
+    /// How macOS gets it.
+    brew: &'static str,
 }
 
-const SERVICES: [Service; 1] = [Service { program: "redis-server", package: "redis-server" }];
+const SERVICES: [Service; 1] =
+    [Service { programs: &["redis-server"], package: "redis-server", brew: "redis" }];
+
+/// Of one version, as Debian builds both from one source.
+const BROWSER: [Service; 2] = [
+    Service { programs: &["chromium", "google-chrome"], package: "chromium", brew: "--cask chromium" },
+    Service { programs: &["chromedriver"], package: "chromium-driver", brew: "--cask chromedriver" },
+];
 
 /// Returns with every service on PATH, or says what to run.
 pub(crate) fn bring() -> Result {
     SERVICES.iter().try_for_each(Service::bring)
+}
+
+/// Returns with a browser and what drives it on PATH, or says what to run.
+pub(crate) fn bring_browser() -> Result {
+    BROWSER.iter().try_for_each(Service::bring)
 }
 
 impl Service {
@@ -26,13 +42,18 @@ impl Service {
         if !may_install() {
             return Err(failure(self.how_to_install()));
         }
-        println!("{} is not on PATH: installing it", self.program);
+        println!("{} is not on PATH: installing it", self.program());
         self.install().map_err(|error| failure(format!("{error}; {}", self.how_to_install())))?;
         if self.is_there() { Ok(()) } else { Err(failure(self.how_to_install())) }
     }
 
     fn is_there(&self) -> bool {
-        process::answers(process::command(self.program).arg("--version"))
+        self.programs.iter().any(|program| process::answers(process::command(program).arg("--version")))
+    }
+
+    /// What it is called where nobody calls it otherwise.
+    fn program(&self) -> &'static str {
+        self.programs.first().copied().unwrap_or(self.package)
     }
 
     /// On some machines the installation also starts a server of its own. That harms no test: each has a port of its own.
@@ -43,9 +64,11 @@ impl Service {
 
     fn how_to_install(&self) -> String {
         format!(
-            "tests start `{}`, which is not on PATH: run `sudo apt-get install -y {}` (Debian, Ubuntu) or `brew install redis` \
+            "tests start `{}`, which is not on PATH: run `sudo apt-get install -y {}` (Debian, Ubuntu) or `brew install {}` \
              (macOS), then try again",
-            self.program, self.package
+            self.program(),
+            self.package,
+            self.brew
         )
     }
 }
@@ -72,7 +95,8 @@ fn is_root(status: &str) -> bool {
 mod tests {
     use super::*;
 
-    const NONE: Service = Service { program: "no-such-program-here", package: "no-such-package" };
+    const NONE: Service =
+        Service { programs: &["no-such-program-here"], package: "no-such-package", brew: "no-such-formula" };
 
     #[test]
     fn a_missing_service_is_named_with_the_command_that_installs_it() {
@@ -80,6 +104,7 @@ mod tests {
         let told = NONE.how_to_install();
         assert!(told.contains("`no-such-program-here`"), "{told}");
         assert!(told.contains("`sudo apt-get install -y no-such-package`"), "{told}");
+        assert!(told.contains("`brew install no-such-formula`"), "{told}");
     }
 
     #[test]

@@ -4,10 +4,10 @@
 //! to install it: see `services.rs`. Tests start their servers themselves, each its own.
 
 use crate::failure::Result;
-use crate::{process, services};
+use crate::{e2e, process, services};
 
-/// All packages and all features: nothing is left out.
-const EVERYTHING: [&str; 2] = ["--workspace", "--all-features"];
+/// All packages and all features; what needs a browser is a task of its own.
+const EVERYTHING: [&str; 4] = ["--workspace", "--exclude", e2e::PACKAGE, "--all-features"];
 
 pub(crate) fn run() -> Result {
     services::bring()?;

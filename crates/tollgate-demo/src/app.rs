@@ -11,10 +11,15 @@ use tollgate_store::Store;
 use tollgate_visitor::VisitorSource;
 
 use crate::{
+    Found, Question,
+    activity::Activity,
+    answer::{self, Answer, Model},
     config::Config,
     fault::{Faulty, Switch},
+    live::Live,
     pages::PagesError,
     policies, problem,
+    routes::model_failed,
     site::Site,
 };
 
@@ -27,6 +32,9 @@ struct Parts {
     guard: Guard<Faulty<Arc<dyn Store>>>,
     switch: Switch,
     has_fault_switch: bool,
+    activity: Activity,
+    live: Live,
+    model: Option<Model>,
     store: StoreKind,
     playground_day: Policy<0>,
     session_key: Key,
@@ -51,6 +59,9 @@ impl App {
             guard,
             switch,
             has_fault_switch: config.has_fault_switch,
+            activity: Activity::default(),
+            live: Live::new(),
+            model: config.model,
             store: config.store,
             playground_day,
             session_key: config.session_key,
@@ -87,6 +98,40 @@ impl App {
     #[must_use]
     pub fn playground_day(&self) -> Policy<0> {
         self.0.playground_day
+    }
+
+    /// Ends the live streams, which would keep a server from stopping.
+    pub fn close(&self) {
+        self.0.live.close();
+    }
+
+    pub(crate) fn activity(&self) -> &Activity {
+        &self.0.activity
+    }
+
+    pub(crate) fn live(&self) -> &Live {
+        &self.0.live
+    }
+
+    /// What words the answers; without one they are the pages' own words.
+    pub(crate) fn model(&self) -> Option<&Model> {
+        self.0.model.as_ref()
+    }
+
+    /// Answers a question from what was found for it. Where nothing was, nobody is asked.
+    pub(crate) async fn answer(&self, question: &Question, found: Vec<Found>) -> Result<Answer, Rejection> {
+        match self.model() {
+            Some(model) if !found.is_empty() => match model.ask(question.as_str(), &found).await {
+                Ok(pieces) => Ok(Answer { sources: found, pieces }),
+                Err(error) => Err(model_failed(&error)),
+            },
+            Some(_) | None => Ok(answer::offline(question.as_str(), found)),
+        }
+    }
+
+    /// Takes in what the guard has counted since the last time. Whether there was anything.
+    pub(crate) fn note_activity(&self) -> bool {
+        self.0.activity.note(|| self.0.guard.stats(), self.0.guard.now())
     }
 
     pub(crate) fn session_key(&self) -> &Key {

@@ -7,7 +7,7 @@ use tollgate::StoreKind;
 use tollgate_guard::{Limit, Units};
 use tollgate_visitor::VisitorSource;
 
-use crate::{pages::Pages, policies::PLAYGROUND_DAY_LIMIT};
+use crate::{answer::Model, pages::Pages, policies::PLAYGROUND_DAY_LIMIT};
 
 /// What to do, as the command line says.
 #[derive(Debug)]
@@ -35,7 +35,9 @@ pub struct Config {
     pub session_key: Key,
     /// Where the pages come from.
     pub pages: Pages,
-    /// Whether clients may switch the store off.
+    /// What words the answers; without one they are the pages' own words.
+    pub model: Option<Model>,
+    /// Whether clients may switch the store off, and act as other visitors at this very machine.
     pub has_fault_switch: bool,
     /// What kind of store counts, to say so.
     pub store: StoreKind,
@@ -61,11 +63,20 @@ Environment:
   TOLLGATE_DEMO_SESSION_KEY     at least 64 bytes that sign session cookies
                                 (default: random, so that sessions end with the process)
   TOLLGATE_DEMO_PAGES           a folder of .md files to serve instead of the built-in pages
-  TOLLGATE_DEMO_FAULTS          off: clients cannot switch the store off (default: on)
+  TOLLGATE_DEMO_FAULTS          off: clients cannot switch the store off, nor act as other visitors
+                                at this machine (default: on)
+  OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL
+                                an OpenAI-compatible endpoint that words the answers, its key if it has one, and
+                                the model (default: answers are the pages' own words; with a key alone,
+                                https://api.openai.com/v1; gpt-4o-mini)
   UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN, or REDIS_URL
                                 the Redis to count in, with other processes (default: memory)
   RUST_LOG                      what is logged to standard error (default: info)
 ";
+
+/// Whose protocol it is.
+const DEFAULT_MODEL_URL: &str = "https://api.openai.com/v1";
+const DEFAULT_MODEL: &str = "gpt-4o-mini";
 
 /// Development as it is usual: nothing in front, or a tunnel on this machine.
 const DEFAULT_VISITOR: &str = "cloudflare peers=loopback missing=local";
@@ -139,10 +150,21 @@ impl Config {
             Some(_) => return Err(ConfigError::variable(name, "it is either `on` or `off`")),
         };
 
+        let (url, key) = (text("OPENAI_BASE_URL")?, text("OPENAI_API_KEY")?);
+        let model = match (&url, &key) {
+            (None, None) => None,
+            _ => {
+                let url = url.as_deref().unwrap_or(DEFAULT_MODEL_URL);
+                let name = text("OPENAI_MODEL")?.unwrap_or_else(|| DEFAULT_MODEL.to_owned());
+                let model = Model::new(url, key.as_deref(), &name);
+                Some(model.map_err(|error| ConfigError::variable("OPENAI_BASE_URL", error))?)
+            }
+        };
+
         let pages = variable("TOLLGATE_DEMO_PAGES").filter(|folder| !folder.is_empty());
         let pages = pages.map_or(Pages::Embedded, |folder| Pages::Folder(PathBuf::from(folder)));
         let store = StoreKind::of(|name| variable(name).and_then(|value| value.into_string().ok()));
-        Ok(Self { port, visitor, playground_day, session_key, pages, has_fault_switch, store })
+        Ok(Self { port, visitor, playground_day, session_key, pages, model, has_fault_switch, store })
     }
 }
 
@@ -228,7 +250,9 @@ mod tests {
         assert_eq!((config.port, config.playground_day.quota().get()), (3000, 200));
         assert_eq!(config.playground_day.period(), Window::DAY);
         assert_eq!(config.pages, Pages::Embedded);
-        assert!(config.has_fault_switch);
+        assert!(config.has_fault_switch && config.model.is_none());
+        let config = read(&[], &[("OPENAI_API_KEY", "secret")]).unwrap();
+        assert_eq!(config.model.as_ref().map(Model::name), Some(DEFAULT_MODEL));
     }
 
     #[test]
@@ -242,12 +266,16 @@ mod tests {
                 ("TOLLGATE_DEMO_SESSION_KEY", &key),
                 ("TOLLGATE_DEMO_PAGES", "pages"),
                 ("TOLLGATE_DEMO_FAULTS", "off"),
+                ("OPENAI_BASE_URL", "http://127.0.0.1:11434/v1/"),
+                ("OPENAI_API_KEY", "kkk-secret"),
+                ("OPENAI_MODEL", "small"),
             ],
         )
         .unwrap();
         assert_eq!((config.port, config.playground_day.quota().get()), (0, 7));
         assert_eq!(config.pages, Pages::Folder("pages".into()));
         assert!(!config.has_fault_switch);
+        assert_eq!(config.model.as_ref().map(Model::name), Some("small"));
         assert_eq!(config.session_key, Key::from(key.as_bytes()));
         assert!(!format!("{config:?}").contains("kkk"), "a key is never shown");
     }
@@ -265,6 +293,8 @@ mod tests {
             (&[], &[("TOLLGATE_DEMO_PLAYGROUND_DAY", "9007199254740992")], "9007199254740991"),
             (&[], &[("TOLLGATE_DEMO_SESSION_KEY", "short")], "TOLLGATE_DEMO_SESSION_KEY"),
             (&[], &[("TOLLGATE_DEMO_FAULTS", "no")], "TOLLGATE_DEMO_FAULTS"),
+            (&[], &[("OPENAI_BASE_URL", "localhost")], "OPENAI_BASE_URL"),
+            (&[], &[("OPENAI_API_KEY", "a\nb")], "OPENAI_API_KEY"),
         ] {
             let error = read(flags, variables).unwrap_err();
             assert!(error.contains(named), "{error}");
@@ -273,6 +303,9 @@ mod tests {
 
     #[test]
     fn help_names_every_variable() {
+        for name in ["OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL", DEFAULT_MODEL_URL, DEFAULT_MODEL] {
+            assert!(HELP.contains(name), "{name}");
+        }
         for name in ["VISITOR", "PLAYGROUND_DAY", "SESSION_KEY", "PAGES", "FAULTS"] {
             assert!(HELP.contains(&format!("TOLLGATE_DEMO_{name}")), "{name}");
         }

@@ -17,10 +17,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod activity;
+mod allowance;
+mod answer;
 mod app;
 mod config;
 mod fault;
 mod input;
+mod live;
 mod log;
 mod pages;
 mod passages;
@@ -30,7 +34,9 @@ mod routes;
 mod search;
 mod session;
 mod site;
+mod visiting;
 
+pub use answer::{Model, ModelConfigError};
 pub use app::{App, AppError};
 pub use config::{Command, Config, ConfigError, HELP};
 pub use fault::{Faulty, Switch};
@@ -41,3 +47,4 @@ pub(crate) use input::{Body, LONGEST_BODY, Name, Question};
 pub(crate) use search::Found;
 pub(crate) use session::Session;
 pub(crate) use site::{Listing, Site, Summary};
+pub(crate) use visiting::Visiting;

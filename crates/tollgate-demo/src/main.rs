@@ -51,6 +51,11 @@ async fn serve(config: Config) -> Result<(), Box<dyn Error>> {
     let stop = Stop::listen()?;
     print(&format!("listening on http://{}\n", listener.local_addr()?))?;
 
+    let (told, watched) = (stop.told(), app.clone());
+    tokio::spawn(async move {
+        told.await;
+        watched.close();
+    });
     let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
     let serving = axum::serve(listener, service).with_graceful_shutdown(stop.told());
     tokio::select! {

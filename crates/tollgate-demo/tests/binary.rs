@@ -31,7 +31,9 @@ fn program() -> Command {
     for pair in ["KV_REST_API", "UPSTASH_REDIS_REST"] {
         program.env_remove(format!("{pair}_URL")).env_remove(format!("{pair}_TOKEN"));
     }
-    program.env_remove("REDIS_URL");
+    for variable in ["REDIS_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"] {
+        program.env_remove(variable);
+    }
     // Any folder will do: the pages are part of the program.
     program.current_dir(std::env::temp_dir()).env_remove("RUST_LOG").stdin(Stdio::null());
     program
@@ -203,6 +205,21 @@ fn it_stops_when_told_and_leaves_the_port() {
     assert!(server.terminate().success());
     let address = server.url.strip_prefix("http://").unwrap();
     assert!(TcpListener::bind(address).is_ok());
+}
+
+#[cfg(unix)]
+#[test]
+fn it_stops_though_somebody_watches() {
+    let mut server = Server::spawn(program().stderr(Stdio::piped()));
+    let stream = server.agent.get(format!("{}/api/live", server.url)).call().unwrap();
+    let mut lines = BufReader::new(stream.into_body().into_reader()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "event: hello");
+    assert!(server.terminate().success());
+    let rest: Vec<_> = lines.map(Result::unwrap).collect();
+    assert!(rest.iter().any(|line| line == "event: limits"), "the stream ends as streams end: {rest:?}");
+    let mut log = String::new();
+    server.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert!(log.contains("stopped") && !log.contains("cut off"), "{log}");
 }
 
 #[test]

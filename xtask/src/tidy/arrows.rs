@@ -4,9 +4,9 @@ use super::Problems;
 use crate::workspace::Package;
 
 /// A crate and the crates of this workspace that it may use, dev-dependencies aside. Nobody lists
-/// `tollgate-demo`, `tollgate-bench`, `tollgate-suite`, `tollgate-testbed` or `xtask`: they are ends, save that benches need the
-/// testbed's servers as tests do.
-const ARROWS: [(&str, &[&str]); 17] = [
+/// `tollgate-demo`, `tollgate-bench`, `tollgate-e2e`, `tollgate-suite`, `tollgate-testbed` or `xtask`: they are ends, save that
+/// benches need the testbed's servers as tests do.
+const ARROWS: [(&str, &[&str]); 18] = [
     ("tollgate-core", &[]),
     ("tollgate-store", &["tollgate-core"]),
     // How counts are kept.
@@ -40,6 +40,8 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("tollgate", LIBRARIES),
     ("tollgate-demo", EVERYTHING),
     ("tollgate-bench", MEASURED),
+    // It knows the demo as a program only.
+    ("tollgate-e2e", &[]),
     ("xtask", &[]),
 ];
 
@@ -168,7 +170,14 @@ mod tests {
     #[test]
     fn nobody_depends_on_an_end() {
         for (from, _) in ARROWS {
-            for end in ["tollgate-bench", "tollgate-demo", "tollgate-suite", "tollgate-testbed", "xtask"] {
+            for end in [
+                "tollgate-bench",
+                "tollgate-demo",
+                "tollgate-e2e",
+                "tollgate-suite",
+                "tollgate-testbed",
+                "xtask",
+            ] {
                 let is_measured = (from, end) == ("tollgate-bench", "tollgate-testbed");
                 let problems = usize::from(!is_measured);
                 assert_eq!(with_edge(from, end, false).len(), problems, "{from} → {end}");

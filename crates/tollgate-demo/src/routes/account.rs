@@ -3,11 +3,11 @@
 use axum::{Json, extract::State};
 use axum_extra::extract::SignedCookieJar;
 use serde::{Deserialize, Serialize};
-use tollgate_http::{Caller, Passed, Refused, Rejection};
+use tollgate_http::{Passed, Refused, Rejection};
 use tollgate_visitor::Visitor;
 
 use crate::{
-    App, Body, Name, Session,
+    App, Body, Name, Session, Visiting,
     policies::{AUTH, AccountPath},
 };
 
@@ -34,30 +34,30 @@ impl Who {
 /// Signs in as any organization: this site has no passwords, only the limits that would guard them.
 pub(super) async fn sign_in(
     State(app): State<App>,
-    Caller(visitor): Caller,
+    visiting: Visiting,
     jar: SignedCookieJar,
     Body(sign_in): Body<SignIn>,
 ) -> Result<(Passed, SignedCookieJar, Json<Who>), Rejection> {
-    let passed = admit(&app, &visitor, AccountPath::SignIn).await?;
+    let passed = admit(&app, visiting.visitor(), AccountPath::SignIn).await?;
     let session = Session::new(sign_in.org, app.guard().now());
     Ok((passed, session.begin(jar), Json(Who::of(&session))))
 }
 
 pub(super) async fn sign_out(
     State(app): State<App>,
-    Caller(visitor): Caller,
+    visiting: Visiting,
     jar: SignedCookieJar,
 ) -> Result<(Passed, SignedCookieJar, Json<Who>), Rejection> {
-    let passed = admit(&app, &visitor, AccountPath::SignOut).await?;
+    let passed = admit(&app, visiting.visitor(), AccountPath::SignOut).await?;
     Ok((passed, Session::end(jar), Json(Who::NOBODY)))
 }
 
 pub(super) async fn session(
     State(app): State<App>,
-    Caller(visitor): Caller,
+    visiting: Visiting,
     session: Option<Session>,
 ) -> Result<(Passed, Json<Who>), Rejection> {
-    let passed = admit(&app, &visitor, AccountPath::Session).await?;
+    let passed = admit(&app, visiting.visitor(), AccountPath::Session).await?;
     Ok((passed, Json(session.as_ref().map_or(Who::NOBODY, Who::of))))
 }
 

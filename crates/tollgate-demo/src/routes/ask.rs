@@ -1,10 +1,11 @@
 //! `POST /api/ask`: passages that answer a question. Public, and charged to four limits at once.
 
-use axum::{Json, extract::State};
+use axum::{extract::State, http::HeaderMap, response::Response};
 use serde::{Deserialize, Serialize};
-use tollgate_http::{Caller, Passed, Rejection};
+use tollgate_http::{Passed, Rejection};
 
-use crate::{App, Body, Found, Name, Question, policies};
+use super::answers;
+use crate::{App, Body, Found, Name, Question, Visiting, answer::Usage, policies};
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Ask {
@@ -13,16 +14,32 @@ pub(super) struct Ask {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Passages {
+struct Passages {
     passages: Vec<Found>,
+    /// What a model made of them, and what it used for it.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    worded: Option<Worded>,
+}
+
+#[derive(Debug, Serialize)]
+struct Worded {
+    answer: String,
+    usage: Usage,
 }
 
 pub(super) async fn ask(
     State(app): State<App>,
-    Caller(visitor): Caller,
+    visiting: Visiting,
+    headers: HeaderMap,
     Body(ask): Body<Ask>,
-) -> Result<(Passed, Json<Passages>), Rejection> {
-    let passed = app.admit(&policies::ask(ask.project.as_str(), &visitor)).await?;
-    let passages = app.site().find(ask.question.as_str());
-    Ok((passed, Json(Passages { passages })))
+) -> Result<(Passed, Response), Rejection> {
+    let passed = app.admit(&policies::ask(ask.project.as_str(), visiting.visitor())).await?;
+    let found = app.site().find(ask.question.as_str());
+    let answer = app.answer(&ask.question, found).await?;
+    let is_worded = app.model().is_some();
+    let response = answers::respond(&headers, answer, |collected| Passages {
+        passages: collected.sources,
+        worded: is_worded.then_some(Worded { answer: collected.text, usage: collected.usage }),
+    });
+    Ok((passed, response.await?))
 }

@@ -1,10 +1,11 @@
 //! `POST /api/chat`: the playground. Public: a sliding limit for each visitor, and one budget a day for everybody.
 
-use axum::{Json, extract::State};
+use axum::{extract::State, http::HeaderMap, response::Response};
 use serde::{Deserialize, Serialize};
-use tollgate_http::{Caller, Passed, Rejection};
+use tollgate_http::{Passed, Rejection};
 
-use crate::{App, Body, Question, policies::PLAYGROUND_MINUTE};
+use super::answers;
+use crate::{App, Body, Question, Visiting, answer::Usage, policies::PLAYGROUND_MINUTE};
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Chat {
@@ -12,23 +13,28 @@ pub(super) struct Chat {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Reply {
+struct Reply {
     reply: String,
     /// The page the reply is from; none if no page speaks of it.
     page: Option<String>,
+    usage: Usage,
 }
 
 pub(super) async fn chat(
     State(app): State<App>,
-    Caller(visitor): Caller,
+    visiting: Visiting,
+    headers: HeaderMap,
     Body(chat): Body<Chat>,
-) -> Result<(Passed, Json<Reply>), Rejection> {
-    let charges = [PLAYGROUND_MINUTE.charge(&visitor), app.playground_day().charge(())];
+) -> Result<(Passed, Response), Rejection> {
+    let charges = [PLAYGROUND_MINUTE.charge(visiting.visitor()), app.playground_day().charge(())];
     let passed = app.admit(&charges).await?;
-    let best = app.site().find(chat.message.as_str()).into_iter().next();
-    let reply = match best {
-        Some(found) => Reply { reply: found.text, page: Some(found.page) },
-        None => Reply { reply: "No page of this site speaks of that.".to_owned(), page: None },
-    };
-    Ok((passed, Json(reply)))
+    let mut best = app.site().find(chat.message.as_str());
+    best.truncate(1);
+    let answer = app.answer(&chat.message, best).await?;
+    let response = answers::respond(&headers, answer, |collected| Reply {
+        reply: collected.text,
+        page: collected.sources.into_iter().next().map(|found| found.page),
+        usage: collected.usage,
+    });
+    Ok((passed, response.await?))
 }

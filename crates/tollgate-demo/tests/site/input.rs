@@ -166,11 +166,26 @@ async fn answers_name_their_request_and_carry_a_strict_policy() {
         !page.text.contains("http://") && !page.text.contains("https://"),
         "the page asks no other server"
     );
-    for (path, kind) in
-        [("/page.js", "text/javascript; charset=utf-8"), ("/page.css", "text/css; charset=utf-8")]
-    {
-        let answer = site.send("GET", path, VISITOR, None).await;
-        assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, kind));
-        assert!(page.text.contains(path), "the page uses {path}");
+    // What the page names, and what its scripts import, is served; nothing else is.
+    let mut names: Vec<_> = names_in(&page.text, "\"/page/");
+    let mut seen = 0;
+    while let Some(name) = names.get(seen).cloned() {
+        seen += 1;
+        let answer = site.send("GET", &format!("/page/{name}"), VISITOR, None).await;
+        let kind = if name.ends_with(".css") { "text/css" } else { "text/javascript" };
+        assert_eq!(answer.status, 200, "{name}");
+        assert_eq!(answer.header("content-type"), format!("{kind}; charset=utf-8"));
+        for imported in names_in(&answer.text, "from \"./") {
+            if !names.contains(&imported) {
+                names.push(imported);
+            }
+        }
     }
+    assert!(seen > 10, "{names:?}");
+    site.send("GET", "/page/nothing.js", VISITOR, None).await.assert_problem(404);
+}
+
+/// The names that follow `mark` up to a quote.
+fn names_in(text: &str, mark: &str) -> Vec<String> {
+    text.split(mark).skip(1).filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())).collect()
 }

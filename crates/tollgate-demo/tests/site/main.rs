@@ -3,10 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "in tests a panic is the report")]
 
 mod always;
+mod answers;
+mod events;
 mod faulty;
 mod input;
+mod live;
 mod outage;
 mod questions;
 mod support;
 mod table;
+mod visitor;
 mod work;

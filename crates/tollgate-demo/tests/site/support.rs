@@ -6,7 +6,7 @@ use axum::{
     Router,
     body::Body,
     extract::connect_info::MockConnectInfo,
-    http::{HeaderMap, Request, StatusCode, header},
+    http::{HeaderMap, Request, Response, StatusCode, header},
 };
 use http_body_util::BodyExt as _;
 use serde_json::Value;
@@ -73,8 +73,13 @@ impl TestSite {
         self.send_request(request.body(body).unwrap()).await
     }
 
+    /// Sends a request whose answer is read by and by.
+    pub(crate) async fn open(&self, request: Request<Body>) -> Response<Body> {
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+
     pub(crate) async fn send_request(&self, request: Request<Body>) -> Answer {
-        let response = self.router.clone().oneshot(request).await.unwrap();
+        let response = self.open(request).await;
         let (head, body) = response.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();
         Answer {
