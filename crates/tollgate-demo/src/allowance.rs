@@ -9,7 +9,7 @@ use tollgate_visitor::Visitor;
 use crate::{
     App,
     policies::{
-        ASK, ASK_ALL, ASK_BURST, ASK_SITE, AUTH, AccountPath, DOCS_RUN, GITHUB, PAGE_RETRY,
+        ASK, ASK_ALL, ASK_BURST, ASK_SITE, AUTH, AccountPath, DOCS_RUN, DOCS_UPDATE, GITHUB, PAGE_RETRY,
         PLAYGROUND_MINUTE, PUBLISH,
     },
 };
@@ -73,9 +73,11 @@ impl Allowance<'_> {
             Asked::new(&ASK_ALL, ()),
             Asked::new(&PLAYGROUND_MINUTE, visitor),
             Asked::new(&app.playground_day(), ()),
+            Asked::new(&app.tokens(), ()),
         ];
         if let Some(org) = org {
-            all.extend([GITHUB, DOCS_RUN, PAGE_RETRY, PUBLISH].map(|policy| Asked::new(&policy, org)));
+            let own = [GITHUB, DOCS_RUN, PAGE_RETRY, PUBLISH, DOCS_UPDATE];
+            all.extend(own.map(|policy| Asked::new(&policy, org)));
         }
         all.extend(account_parts.iter().map(|(path, part)| Asked {
             charge: AUTH.charge(part).limit(path.limit()),

@@ -1,7 +1,7 @@
 //! Answers as they come: pieces of text, and in the end what they cost.
 //!
 //! Without a model an answer is the pages' own words; with one, the model words it from them. Whoever passes an answer on sees every
-//! piece before the client does, so a budget can note each and settle to the [`Usage`] at the end.
+//! piece before the client does: [`metered`](crate::metering::metered) notes each, and settles to the [`Usage`] at the end.
 
 mod error;
 mod model;
@@ -21,6 +21,8 @@ use crate::Found;
 pub(crate) struct Answer {
     /// The passages it is from, best first.
     pub(crate) sources: Vec<Found>,
+    /// What is read to answer, by a guess, until the usage says it.
+    pub(crate) prompt_tokens: u64,
     /// Its text, then its usage.
     pub(crate) pieces: Pieces,
 }
@@ -49,6 +51,12 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
+    /// All of it, in tokens.
+    #[must_use]
+    pub(crate) const fn tokens(self) -> u64 {
+        self.prompt_tokens.saturating_add(self.completion_tokens)
+    }
+
     /// A guess, for those who do not count: four bytes a token.
     #[must_use]
     pub(crate) fn estimate(prompt: &str, completion_bytes: usize) -> Self {

@@ -5,10 +5,11 @@ use std::{error::Error, fmt, sync::Arc};
 use axum::extract::FromRef;
 use axum_extra::extract::cookie::Key;
 use tollgate::StoreKind;
-use tollgate_guard::{Clock, Guard, GuardError, Policy, PolicyCharge};
+use tollgate_guard::{Clock, Guard, GuardError, Policy, PolicyCharge, Reservation, tokio_spawner};
 use tollgate_http::{Passed, Refused, Rejection, admit};
-use tollgate_store::Store;
+use tollgate_store::{Claims, Store};
 use tollgate_visitor::VisitorSource;
+use tollgate_webhook::{Deliveries, DeliveriesError, GithubSecrets, OnClaimOutage, SecretError};
 
 use crate::{
     Found, Question,
@@ -16,7 +17,9 @@ use crate::{
     answer::{self, Answer, Model},
     config::Config,
     fault::{Faulty, Switch},
+    jobs::{Jobs, JobsError},
     live::Live,
+    metering::{self, Spent},
     pages::PagesError,
     policies, problem,
     routes::model_failed,
@@ -29,7 +32,11 @@ pub struct App(Arc<Parts>);
 
 #[derive(Debug)]
 struct Parts {
-    guard: Guard<Faulty<Arc<dyn Store>>>,
+    guard: Arc<Guard<Faulty<Arc<dyn Store>>>>,
+    deliveries: Deliveries,
+    webhook_secrets: Option<GithubSecrets>,
+    jobs: Jobs,
+    spent: Spent,
     switch: Switch,
     has_fault_switch: bool,
     activity: Activity,
@@ -37,26 +44,52 @@ struct Parts {
     model: Option<Model>,
     store: StoreKind,
     playground_day: Policy<0>,
+    tokens: Policy<0>,
     session_key: Key,
     site: Site,
     visitor: Arc<VisitorSource>,
 }
 
 impl App {
-    /// The application on this store, by this clock.
+    /// The application on this store, with claims in that one, by this clock.
     ///
     /// # Errors
-    /// If the pages cannot be read.
-    pub fn new(config: Config, store: Arc<dyn Store>, clock: impl Clock) -> Result<Self, AppError> {
+    /// If the pages cannot be read, or where jobs are to wait cannot be used.
+    pub fn new(
+        config: Config,
+        store: Arc<dyn Store>,
+        claims: Arc<dyn Claims>,
+        clock: impl Clock,
+    ) -> Result<Self, AppError> {
         let switch = Switch::new();
         let playground_day = policies::playground_day(config.playground_day);
+        let tokens = policies::tokens(config.tokens_day);
         let guard = Guard::builder(Faulty::new(store, switch.clone()))
-            .policies(policies::all(playground_day))
+            .policies(policies::all(playground_day, tokens))
             .clock(clock)
+            .spawner(tokio_spawner())
             .build()
             .map_err(AppError::Guard)?;
+        let guard = Arc::new(guard);
+        let clock = Arc::clone(&guard);
+        // GitHub delivers once: what cannot be told apart is rather done twice than never.
+        let claims = Faulty::new(claims, switch.clone());
+        let deliveries =
+            Deliveries::builder("delivery", claims, OnClaimOutage::ProcessAnyway, move || clock.now())
+                .lease(config.delivery_lease)
+                .spawner(tokio_spawner())
+                .build()
+                .map_err(AppError::Deliveries)?;
+        let webhook_secrets = match config.webhook_secrets {
+            None if config.has_fault_switch => Some(own_secret().map_err(AppError::Secret)?),
+            secrets => secrets,
+        };
         Ok(Self(Arc::new(Parts {
             guard,
+            deliveries,
+            webhook_secrets,
+            jobs: Jobs::open(config.jobs).map_err(AppError::Jobs)?,
+            spent: Spent::default(),
             switch,
             has_fault_switch: config.has_fault_switch,
             activity: Activity::default(),
@@ -64,6 +97,7 @@ impl App {
             model: config.model,
             store: config.store,
             playground_day,
+            tokens,
             session_key: config.session_key,
             site: Site::open(config.pages).map_err(AppError::Pages)?,
             visitor: Arc::new(config.visitor),
@@ -100,9 +134,53 @@ impl App {
         self.0.playground_day
     }
 
+    /// The budget of tokens, as configured.
+    #[must_use]
+    pub fn tokens(&self) -> Policy<0> {
+        self.0.tokens
+    }
+
+    /// How many answers have ended since the process began, and how many tokens they used: counted beside the budget, so that
+    /// both can be compared.
+    #[must_use]
+    pub fn spent_so_far(&self) -> (u64, u64) {
+        self.0.spent.so_far()
+    }
+
+    /// Whether this process is to [do itself](Self::serve_jobs) what webhooks have left to do.
+    #[must_use]
+    pub fn does_its_own_jobs(&self) -> bool {
+        matches!(self.0.jobs, Jobs::Memory(_))
+    }
+
     /// Ends the live streams, which would keep a server from stopping.
     pub fn close(&self) {
         self.0.live.close();
+    }
+
+    pub(crate) fn shared_guard(&self) -> Arc<Guard<Faulty<Arc<dyn Store>>>> {
+        Arc::clone(&self.0.guard)
+    }
+
+    pub(crate) fn deliveries(&self) -> &Deliveries {
+        &self.0.deliveries
+    }
+
+    /// What webhooks may be signed with; without any, none is genuine.
+    pub(crate) fn webhook_secrets(&self) -> Option<&GithubSecrets> {
+        self.0.webhook_secrets.as_ref()
+    }
+
+    pub(crate) fn jobs(&self) -> &Jobs {
+        &self.0.jobs
+    }
+
+    pub(crate) fn spent(&self) -> &Spent {
+        &self.0.spent
+    }
+
+    pub(crate) fn visitor_source(&self) -> Arc<VisitorSource> {
+        Arc::clone(&self.0.visitor)
     }
 
     pub(crate) fn activity(&self) -> &Activity {
@@ -118,15 +196,25 @@ impl App {
         self.0.model.as_ref()
     }
 
-    /// Answers a question from what was found for it. Where nothing was, nobody is asked.
-    pub(crate) async fn answer(&self, question: &Question, found: Vec<Found>) -> Result<Answer, Rejection> {
-        match self.model() {
-            Some(model) if !found.is_empty() => match model.ask(question.as_str(), &found).await {
-                Ok(pieces) => Ok(Answer { sources: found, pieces }),
-                Err(error) => Err(model_failed(&error)),
+    /// Answers a question from what was found for it, and settles what was reserved to what that used. Where nothing was found, nobody
+    /// is asked.
+    pub(crate) async fn answer(
+        &self,
+        question: &Question,
+        found: Vec<Found>,
+        reservation: Reservation,
+    ) -> Result<Answer, Rejection> {
+        let answer = match self.model() {
+            Some(model) if !found.is_empty() => match model.ask(question.as_str(), found).await {
+                Ok(answer) => answer,
+                Err(error) => {
+                    metering::not_begun(reservation).await;
+                    return Err(model_failed(&error));
+                }
             },
-            Some(_) | None => Ok(answer::offline(question.as_str(), found)),
-        }
+            Some(_) | None => answer::offline(question.as_str(), found),
+        };
+        Ok(metering::metered(self, answer, reservation))
     }
 
     /// Takes in what the guard has counted since the last time. Whether there was anything.
@@ -146,6 +234,18 @@ impl App {
     pub(crate) async fn admit(&self, charges: &[PolicyCharge<'_>]) -> Result<Passed, Refused> {
         let outcome = self.guard().check(charges).await;
         admit(outcome, self.guard().now())
+    }
+
+    /// As [`admit`](Self::admit), for charges of which one is an estimate: the reservation is to be settled.
+    pub(crate) async fn reserve(
+        &self,
+        charges: &[PolicyCharge<'_>],
+    ) -> Result<(Passed, Reservation), Refused> {
+        let outcome = self.0.guard.reserve(charges).await;
+        for warning in outcome.warnings() {
+            tracing::info!(policy = %warning.policy(), "a budget is nearly used up");
+        }
+        admit(outcome, self.guard().now()).map(Passed::into_parts)
     }
 
     /// Works on the site where blocking is allowed.
@@ -177,12 +277,27 @@ impl FromRef<App> for Arc<VisitorSource> {
     }
 }
 
+/// A secret that nobody else knows, for servers that have none: only what they replay themselves is genuine then.
+fn own_secret() -> Result<GithubSecrets, SecretError> {
+    tracing::info!(
+        "GITHUB_WEBHOOK_SECRET is not set: only this server's own replays of webhooks are genuine"
+    );
+    let hex = |key: Key| key.signing().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    GithubSecrets::new(Key::try_generate().map(hex))
+}
+
 /// An application that cannot be put together.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum AppError {
     /// The policies cannot stand together.
     Guard(GuardError),
+    /// The deliveries of webhooks cannot be held as configured.
+    Deliveries(DeliveriesError),
+    /// The system gives no random bytes for a secret.
+    Secret(SecretError),
+    /// Where jobs are to wait cannot be used.
+    Jobs(JobsError),
     /// The pages cannot be read.
     Pages(PagesError),
 }
@@ -191,6 +306,9 @@ impl fmt::Display for AppError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Guard(_) => "the policies cannot stand together",
+            Self::Deliveries(_) => "the deliveries of webhooks cannot be held: check TOLLGATE_DEMO_LEASE",
+            Self::Secret(_) => "there is no secret for webhooks: set GITHUB_WEBHOOK_SECRET",
+            Self::Jobs(_) => "what webhooks leave to do has no place to wait",
             Self::Pages(_) => "the site has no pages to answer from",
         })
     }
@@ -200,6 +318,9 @@ impl Error for AppError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Guard(error) => Some(error),
+            Self::Deliveries(error) => Some(error),
+            Self::Secret(error) => Some(error),
+            Self::Jobs(error) => Some(error),
             Self::Pages(error) => Some(error),
         }
     }

@@ -4,10 +4,16 @@ use std::{error::Error, ffi::OsString, fmt, path::PathBuf};
 
 use axum_extra::extract::cookie::Key;
 use tollgate::StoreKind;
-use tollgate_guard::{Limit, Units};
+use tollgate_guard::{Limit, Units, Window};
 use tollgate_visitor::VisitorSource;
+use tollgate_webhook::{Deliveries, GithubSecrets};
 
-use crate::{answer::Model, pages::Pages, policies::PLAYGROUND_DAY_LIMIT};
+use crate::{
+    answer::Model,
+    jobs::JobsAt,
+    pages::Pages,
+    policies::{PLAYGROUND_DAY_LIMIT, TOKENS_LIMIT},
+};
 
 /// What to do, as the command line says.
 #[derive(Debug)]
@@ -16,13 +22,15 @@ use crate::{answer::Model, pages::Pages, policies::PLAYGROUND_DAY_LIMIT};
 pub enum Command {
     /// Serve.
     Serve(Config),
+    /// Do what the webhooks that others serve have left to do.
+    Work(Config),
     /// Print [`HELP`].
     Help,
     /// Print the version.
     Version,
 }
 
-/// How to serve.
+/// How to serve, or to work.
 #[derive(Debug)]
 pub struct Config {
     /// The port on the loopback interface; 0 is any free one.
@@ -31,12 +39,20 @@ pub struct Config {
     pub visitor: VisitorSource,
     /// The playground's one budget for everybody.
     pub playground_day: Limit,
+    /// The one budget of tokens for everybody.
+    pub tokens_day: Limit,
     /// What session cookies are signed with.
     pub session_key: Key,
     /// Where the pages come from.
     pub pages: Pages,
     /// What words the answers; without one they are the pages' own words.
     pub model: Option<Model>,
+    /// What GitHub's webhooks may be signed with.
+    pub webhook_secrets: Option<GithubSecrets>,
+    /// How long a delivery is held by whoever works on it.
+    pub delivery_lease: Window,
+    /// Where what webhooks ask for waits for a worker.
+    pub jobs: JobsAt,
     /// Whether clients may switch the store off, and act as other visitors at this very machine.
     pub has_fault_switch: bool,
     /// What kind of store counts, to say so.
@@ -48,7 +64,10 @@ pub const HELP: &str = "\
 A documentation site whose expensive paths are metered by Tollgate.
 
 Usage: tollgate-demo [--port N]
+       tollgate-demo worker
 
+  worker       update the pages that webhooks name, for all servers that share a Redis
+               (on memory the server does it itself)
   --port N     port on 127.0.0.1; 0 takes any free one (default: 3000)
   --help       print this
   --version    print the version
@@ -60,11 +79,15 @@ Environment:
                                         x-forwarded-for hops=1 peers=loopback
                                         header:x-real-ip peers=loopback
   TOLLGATE_DEMO_PLAYGROUND_DAY  messages a day in the playground, for everybody together (default: 200)
+  TOLLGATE_DEMO_TOKENS_DAY      tokens a day that all answers together may use (default: 1000000)
   TOLLGATE_DEMO_SESSION_KEY     at least 64 bytes that sign session cookies
                                 (default: random, so that sessions end with the process)
   TOLLGATE_DEMO_PAGES           a folder of .md files to serve instead of the built-in pages
-  TOLLGATE_DEMO_FAULTS          off: clients cannot switch the store off, nor act as other visitors
-                                at this machine (default: on)
+  TOLLGATE_DEMO_FAULTS          off: clients cannot switch the store off, replay a webhook, nor act as
+                                other visitors at this machine (default: on)
+  TOLLGATE_DEMO_LEASE           how long a delivery is held by whoever works on it (default: 5 m)
+  GITHUB_WEBHOOK_SECRET         what GitHub signs its webhooks with; during a rotation several, parted by
+                                blanks (default: none, so that only this server's own replays are genuine)
   OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL
                                 an OpenAI-compatible endpoint that words the answers, its key if it has one, and
                                 the model (default: answers are the pages' own words; with a key alone,
@@ -92,11 +115,12 @@ impl Command {
         flags: impl IntoIterator<Item = OsString>,
         variable: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Self, ConfigError> {
-        let mut port = DEFAULT_PORT;
+        let (mut port, mut is_worker) = (DEFAULT_PORT, false);
         let mut parser = lexopt::Parser::from_args(flags);
         while let Some(flag) = parser.next()? {
             match flag {
                 lexopt::Arg::Long("port") => port = lexopt::ValueExt::parse(&parser.value()?)?,
+                lexopt::Arg::Value(ref word) if word == "worker" && !is_worker => is_worker = true,
                 lexopt::Arg::Long("help") | lexopt::Arg::Short('h') => return Ok(Self::Help),
                 lexopt::Arg::Long("version") | lexopt::Arg::Short('V') => return Ok(Self::Version),
                 lexopt::Arg::Long(_) | lexopt::Arg::Short(_) | lexopt::Arg::Value(_) => {
@@ -104,7 +128,12 @@ impl Command {
                 }
             }
         }
-        Config::from_environment(port, variable).map(Self::Serve)
+        let config = Config::from_environment(port, variable)?;
+        match (is_worker, &config.jobs) {
+            (false, _) => Ok(Self::Serve(config)),
+            (true, JobsAt::Memory) => Err(ConfigError::NothingShared),
+            (true, _) => Ok(Self::Work(config)),
+        }
     }
 }
 
@@ -132,7 +161,34 @@ impl Config {
         let name = "TOLLGATE_DEMO_PLAYGROUND_DAY";
         let playground_day = match text(name)? {
             None => PLAYGROUND_DAY_LIMIT,
-            Some(text) => playground_day(&text).map_err(|error| ConfigError::variable(name, error))?,
+            Some(text) => {
+                let quota = quota(&text, "messages, 0 closes the playground");
+                PLAYGROUND_DAY_LIMIT.with_quota(quota.map_err(|error| ConfigError::variable(name, error))?)
+            }
+        };
+
+        let name = "TOLLGATE_DEMO_TOKENS_DAY";
+        let tokens_day = match text(name)? {
+            None => TOKENS_LIMIT,
+            Some(text) => {
+                let quota = quota(&text, "tokens, 0 closes all that answers");
+                TOKENS_LIMIT.with_quota(quota.map_err(|error| ConfigError::variable(name, error))?)
+            }
+        };
+
+        let name = "TOLLGATE_DEMO_LEASE";
+        let delivery_lease = match text(name)? {
+            None => Deliveries::LEASE,
+            Some(text) => text.trim().parse().map_err(|error| ConfigError::variable(name, error))?,
+        };
+
+        let name = "GITHUB_WEBHOOK_SECRET";
+        let webhook_secrets = match text(name)? {
+            None => None,
+            Some(text) => {
+                let secrets = GithubSecrets::new(text.split_whitespace());
+                Some(secrets.map_err(|error| ConfigError::variable(name, error))?)
+            }
         };
 
         let name = "TOLLGATE_DEMO_SESSION_KEY";
@@ -163,15 +219,27 @@ impl Config {
 
         let pages = variable("TOLLGATE_DEMO_PAGES").filter(|folder| !folder.is_empty());
         let pages = pages.map_or(Pages::Embedded, |folder| Pages::Folder(PathBuf::from(folder)));
-        let store = StoreKind::of(|name| variable(name).and_then(|value| value.into_string().ok()));
-        Ok(Self { port, visitor, playground_day, session_key, pages, model, has_fault_switch, store })
+        let lookup = |name: &str| variable(name).and_then(|value| value.into_string().ok());
+        Ok(Self {
+            port,
+            visitor,
+            playground_day,
+            tokens_day,
+            session_key,
+            pages,
+            model,
+            webhook_secrets,
+            delivery_lease,
+            jobs: JobsAt::of(lookup),
+            has_fault_switch,
+            store: StoreKind::of(lookup),
+        })
     }
 }
 
-fn playground_day(text: &str) -> Result<Limit, Box<dyn Error + Send + Sync>> {
-    let quota =
-        text.trim().parse().map_err(|_| "it is a whole number of messages, 0 closes the playground")?;
-    Ok(PLAYGROUND_DAY_LIMIT.with_quota(Units::try_new(quota)?))
+fn quota(text: &str, of: &str) -> Result<Units, Box<dyn Error + Send + Sync>> {
+    let quota = text.trim().parse().map_err(|_| format!("it is a whole number of {of}"))?;
+    Ok(Units::try_new(quota)?)
 }
 
 /// Flags or environment that cannot be understood.
@@ -189,6 +257,8 @@ pub enum ConfigError {
     },
     /// The system has no random bytes to make a session key of.
     NoRandomBytes,
+    /// A worker without a Redis that it shares with the servers.
+    NothingShared,
 }
 
 impl ConfigError {
@@ -209,6 +279,10 @@ impl fmt::Display for ConfigError {
             // Its text holds its source already.
             Self::Flag(error) => write!(f, "{error}; --help lists the flags"),
             Self::Variable { name, .. } => write!(f, "the variable {name} cannot be understood"),
+            Self::NothingShared => f.write_str(
+                "a worker needs the Redis of the servers it works for: set REDIS_URL, or UPSTASH_REDIS_REST_URL and \
+                 UPSTASH_REDIS_REST_TOKEN; on memory the server works itself",
+            ),
             Self::NoRandomBytes => f.write_str(
                 "the system gives no random bytes for a session key: set TOLLGATE_DEMO_SESSION_KEY",
             ),
@@ -220,7 +294,7 @@ impl Error for ConfigError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Variable { source, .. } => Some(&**source),
-            Self::Flag(_) | Self::NoRandomBytes => None,
+            Self::Flag(_) | Self::NoRandomBytes | Self::NothingShared => None,
         }
     }
 }
@@ -228,7 +302,6 @@ impl Error for ConfigError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tollgate_guard::Window;
 
     fn read(flags: &[&str], variables: &[(&str, &str)]) -> Result<Config, String> {
         let variable = |name: &str| {
@@ -248,6 +321,8 @@ mod tests {
     fn nothing_said_is_development() {
         let config = read(&[], &[]).unwrap();
         assert_eq!((config.port, config.playground_day.quota().get()), (3000, 200));
+        assert_eq!((config.tokens_day.quota().get(), config.delivery_lease), (1_000_000, Deliveries::LEASE));
+        assert!(config.webhook_secrets.is_none() && matches!(config.jobs, JobsAt::Memory));
         assert_eq!(config.playground_day.period(), Window::DAY);
         assert_eq!(config.pages, Pages::Embedded);
         assert!(config.has_fault_switch && config.model.is_none());
@@ -263,6 +338,9 @@ mod tests {
             &[
                 ("TOLLGATE_DEMO_VISITOR", "peer"),
                 ("TOLLGATE_DEMO_PLAYGROUND_DAY", "7"),
+                ("TOLLGATE_DEMO_TOKENS_DAY", "8"),
+                ("TOLLGATE_DEMO_LEASE", "90s"),
+                ("GITHUB_WEBHOOK_SECRET", " kkk-the-new-secret-of-them kkk-the-old-secret-of-them"),
                 ("TOLLGATE_DEMO_SESSION_KEY", &key),
                 ("TOLLGATE_DEMO_PAGES", "pages"),
                 ("TOLLGATE_DEMO_FAULTS", "off"),
@@ -273,6 +351,8 @@ mod tests {
         )
         .unwrap();
         assert_eq!((config.port, config.playground_day.quota().get()), (0, 7));
+        assert_eq!((config.tokens_day.quota().get(), config.delivery_lease.ms()), (8, 90_000));
+        assert_eq!(format!("{:?}", config.webhook_secrets), "Some(GithubSecrets(2))");
         assert_eq!(config.pages, Pages::Folder("pages".into()));
         assert!(!config.has_fault_switch);
         assert_eq!(config.model.as_ref().map(Model::name), Some("small"));
@@ -291,6 +371,11 @@ mod tests {
             (&[], &[("TOLLGATE_DEMO_VISITOR", "x-forwarded-for hops=1")], "TOLLGATE_DEMO_VISITOR"),
             (&[], &[("TOLLGATE_DEMO_PLAYGROUND_DAY", "-1")], "TOLLGATE_DEMO_PLAYGROUND_DAY"),
             (&[], &[("TOLLGATE_DEMO_PLAYGROUND_DAY", "9007199254740992")], "9007199254740991"),
+            (&[], &[("TOLLGATE_DEMO_TOKENS_DAY", "many")], "TOLLGATE_DEMO_TOKENS_DAY"),
+            (&[], &[("TOLLGATE_DEMO_LEASE", "long")], "TOLLGATE_DEMO_LEASE"),
+            (&[], &[("GITHUB_WEBHOOK_SECRET", "short")], "GITHUB_WEBHOOK_SECRET"),
+            (&["worker"], &[], "REDIS_URL"),
+            (&["worker", "worker"], &[("REDIS_URL", "redis://127.0.0.1")], "worker"),
             (&[], &[("TOLLGATE_DEMO_SESSION_KEY", "short")], "TOLLGATE_DEMO_SESSION_KEY"),
             (&[], &[("TOLLGATE_DEMO_FAULTS", "no")], "TOLLGATE_DEMO_FAULTS"),
             (&[], &[("OPENAI_BASE_URL", "localhost")], "OPENAI_BASE_URL"),
@@ -302,11 +387,31 @@ mod tests {
     }
 
     #[test]
+    fn a_worker_is_for_what_is_shared() {
+        let read = |pairs: &'static [(&str, &str)]| {
+            let variable = move |name: &str| {
+                pairs.iter().find(|(other, _)| *other == name).map(|(_, value)| OsString::from(value))
+            };
+            match Command::read([OsString::from("worker")], variable) {
+                Ok(Command::Work(config)) => Ok(config.jobs),
+                other => Err(other),
+            }
+        };
+        let at = read(&[("REDIS_URL", "redis://:a-secret@127.0.0.1")]).unwrap();
+        assert_eq!(format!("{at:?}"), "Redis");
+        let at =
+            read(&[("KV_REST_API_URL", "https://a.example"), ("KV_REST_API_TOKEN", "a-secret")]).unwrap();
+        assert_eq!(format!("{at:?}"), "Upstash");
+        assert!(matches!(read(&[]), Err(Err(ConfigError::NothingShared))));
+    }
+
+    #[test]
     fn help_names_every_variable() {
         for name in ["OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL", DEFAULT_MODEL_URL, DEFAULT_MODEL] {
             assert!(HELP.contains(name), "{name}");
         }
-        for name in ["VISITOR", "PLAYGROUND_DAY", "SESSION_KEY", "PAGES", "FAULTS"] {
+        assert!(HELP.contains("GITHUB_WEBHOOK_SECRET"));
+        for name in ["VISITOR", "PLAYGROUND_DAY", "TOKENS_DAY", "SESSION_KEY", "PAGES", "FAULTS", "LEASE"] {
             assert!(HELP.contains(&format!("TOLLGATE_DEMO_{name}")), "{name}");
         }
         assert!(HELP.contains(DEFAULT_VISITOR));

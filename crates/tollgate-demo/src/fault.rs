@@ -6,9 +6,12 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use tollgate_store::{Decisions, Forget, Settle, Store, StoreError, StoreErrorKind, Take};
+use tollgate_store::{
+    Claim, Claimed, Claims, Confirm, Decisions, Forget, Hold, Release, Settle, Store, StoreError,
+    StoreErrorKind, Take,
+};
 
-/// A store behind a [`Switch`]: while that is off, every call fails as if nothing could be reached.
+/// A store of counts or of claims behind a [`Switch`]: while that is off, every call fails as if nothing could be reached.
 #[derive(Clone, Debug)]
 pub struct Faulty<S> {
     inner: S,
@@ -44,7 +47,7 @@ impl Default for Switch {
     }
 }
 
-impl<S: Store> Faulty<S> {
+impl<S> Faulty<S> {
     /// Puts `inner` behind `switch`.
     pub const fn new(inner: S, switch: Switch) -> Self {
         Self { inner, switch }
@@ -79,5 +82,25 @@ impl<S: Store> Store for Faulty<S> {
 
     async fn forget(&self, forget: Forget<'_>) -> Result<(), StoreError> {
         self.reach()?.forget(forget).await
+    }
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl<C: Claims> Claims for Faulty<C> {
+    async fn claim(&self, claim: Claim<'_>) -> Result<Claimed, StoreError> {
+        self.reach()?.claim(claim).await
+    }
+
+    async fn renew(&self, claim: Claim<'_>) -> Result<Hold, StoreError> {
+        self.reach()?.renew(claim).await
+    }
+
+    async fn confirm(&self, confirm: Confirm<'_>) -> Result<Hold, StoreError> {
+        self.reach()?.confirm(confirm).await
+    }
+
+    async fn release(&self, release: Release<'_>) -> Result<(), StoreError> {
+        self.reach()?.release(release).await
     }
 }

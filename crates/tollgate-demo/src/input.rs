@@ -4,7 +4,7 @@ use axum::{
     Json,
     extract::{FromRequest, Request},
 };
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tollgate_http::Rejection;
 
 use crate::problem;
@@ -35,7 +35,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
 /// The name of a project, an organization or a page: lower-case letters, digits and `-`, which neither begins nor ends it.
 ///
 /// Letters are made lower-case: `Acme` and `acme` are one organization, and one count.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Name(String);
 

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
             print(concat!("tollgate-demo ", env!("CARGO_PKG_VERSION"), "\n")).map_err(Into::into)
         }
         Ok(Command::Serve(config)) => serve(config),
+        Ok(Command::Work(config)) => work(config),
         Err(error) => Err(error.into()),
     };
     match done {
@@ -39,13 +40,8 @@ fn main() -> ExitCode {
 
 #[tokio::main]
 async fn serve(config: Config) -> Result<(), Box<dyn Error>> {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
-
     let port = config.port;
-    let store = tollgate::store(|name| std::env::var(name).ok())?;
-    tracing::info!(store = %config.store, "counting");
-    let app = App::new(config, store, SystemClock)?;
+    let app = open(config)?;
     let listener =
         TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|source| BindError { port, source })?;
     let stop = Stop::listen()?;
@@ -56,6 +52,10 @@ async fn serve(config: Config) -> Result<(), Box<dyn Error>> {
         told.await;
         watched.close();
     });
+    if app.does_its_own_jobs() {
+        let (worker, told) = (app.clone(), stop.told());
+        tokio::spawn(async move { worker.serve_jobs(told).await });
+    }
     let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
     let serving = axum::serve(listener, service).with_graceful_shutdown(stop.told());
     tokio::select! {
@@ -64,6 +64,28 @@ async fn serve(config: Config) -> Result<(), Box<dyn Error>> {
     }
     tracing::info!("stopped");
     Ok(())
+}
+
+#[tokio::main]
+async fn work(config: Config) -> Result<(), Box<dyn Error>> {
+    let app = open(config)?;
+    let stop = Stop::listen()?;
+    print("working\n")?;
+    tokio::select! {
+        () = app.serve_jobs(stop.told()) => {}
+        () = stop.overdue() => tracing::warn!("a job was still running and is cut off"),
+    }
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Begins to log, and puts the application together.
+fn open(config: Config) -> Result<App, Box<dyn Error>> {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
+    let env = |name: &str| std::env::var(name).ok();
+    tracing::info!(store = %config.store, "counting");
+    Ok(App::new(config, tollgate::store(env)?, tollgate::claims(env)?, SystemClock)?)
 }
 
 /// Tells everybody who waits that the process was asked to stop.

@@ -48,6 +48,8 @@ const DOCUMENTS: &[(&str, &str)] = embedded! {
     "memory-store" "../site/memory-store.md"
     "keys" "../site/keys.md"
     "clocks" "../site/clocks.md"
+    "budgets" "../site/budgets.md"
+    "webhooks" "../site/webhooks.md"
     "this-site" "../site/this-site.md"
     "readme" "../../../README.md"
     "architecture" "../../../docs/architecture.md"
@@ -62,6 +64,7 @@ const FRONT_PAGES: &[(&str, &str)] = embedded! {
     "tollgate-guard" "../../tollgate-guard/src/lib.rs"
     "tollgate-visitor" "../../tollgate-visitor/src/lib.rs"
     "tollgate-http" "../../tollgate-http/src/lib.rs"
+    "tollgate-webhook" "../../tollgate-webhook/src/lib.rs"
     "tollgate-suite" "../../tollgate-suite/src/lib.rs"
     "tollgate" "../../tollgate/src/lib.rs"
 };

@@ -37,11 +37,34 @@ pub const fn playground_day(limit: Limit) -> Policy<0> {
 /// The budget of the playground unless the configuration sets another.
 pub const PLAYGROUND_DAY_LIMIT: Limit = Limit::fixed(200, Window::DAY);
 
+/// What all answers together may use, in tokens read and written, one budget whose quota the configuration sets: `tokens`. It warns
+/// at 80 %.
+#[must_use]
+pub const fn tokens(limit: Limit) -> Policy<0> {
+    Policy::new("tokens", limit, OnOutage::Deny).warn_at(80)
+}
+
+/// The budget of tokens unless the configuration sets another.
+pub const TOKENS_LIMIT: Limit = Limit::fixed(1_000_000, Window::DAY);
+
+/// What a question is reserved for: up to three passages are read, and up to 400 tokens written. It is settled to what it used.
+pub const ASK_TOKENS: u64 = 1_500;
+
+/// What a message is reserved for: one passage is read, and up to 400 tokens written. It is settled to what it used.
+pub const CHAT_TOKENS: u64 = 800;
+
+/// How often pushes update an organization's pages: `docs-update:<org>`. The worker charges it once it has found work.
+pub const DOCS_UPDATE: Policy<1> = Policy::new("docs-update", Limit::fixed(15, Window::DAY), OnOutage::Allow);
+
+/// What one source sends to the webhook that is not genuine: `webhook-forgery:<visitor>`.
+pub const WEBHOOK_FORGERY: Policy<1> =
+    Policy::new("webhook-forgery", Limit::sliding(20, Window::MINUTE), OnOutage::Allow);
+
 const TEN_SECONDS: Window = Window::from_secs(10);
 
 /// Every policy of the site, for its guard.
 #[must_use]
-pub fn all(playground_day: Policy<0>) -> [AnyPolicy; 11] {
+pub fn all(playground_day: Policy<0>, tokens: Policy<0>) -> [AnyPolicy; 14] {
     [
         ASK_BURST.into(),
         ASK.into(),
@@ -54,12 +77,26 @@ pub fn all(playground_day: Policy<0>) -> [AnyPolicy; 11] {
         AUTH.into(),
         PLAYGROUND_MINUTE.into(),
         playground_day.into(),
+        tokens.into(),
+        DOCS_UPDATE.into(),
+        WEBHOOK_FORGERY.into(),
     ]
 }
 
-/// What one question is charged to: all four or none.
-pub fn ask<'a>(project: &'a str, visitor: &'a Visitor) -> [PolicyCharge<'a>; 4] {
-    [ASK_BURST.charge(visitor), ASK.charge((project, visitor)), ASK_SITE.charge(project), ASK_ALL.charge(())]
+/// What one question is charged to: all or none.
+pub fn ask<'a>(project: &'a str, visitor: &'a Visitor, tokens: Policy<0>) -> [PolicyCharge<'a>; 5] {
+    [
+        ASK_BURST.charge(visitor),
+        ASK.charge((project, visitor)),
+        ASK_SITE.charge(project),
+        ASK_ALL.charge(()),
+        tokens.charge(()).estimate(ASK_TOKENS),
+    ]
+}
+
+/// What one message is charged to: all or none.
+pub fn chat(visitor: &Visitor, playground_day: Policy<0>, tokens: Policy<0>) -> [PolicyCharge<'_>; 3] {
+    [PLAYGROUND_MINUTE.charge(visitor), playground_day.charge(()), tokens.charge(()).estimate(CHAT_TOKENS)]
 }
 
 /// A path of the account, each with a limit of its own under one policy.

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::{
     pages::{Pages, PagesError},
+    passages,
     search::{Found, Index, Reader},
 };
 
@@ -139,6 +140,16 @@ impl Site {
             title: page.title,
         });
         Ok(list.collect())
+    }
+
+    /// How a page begins, as it is now; `None` if there is no such page.
+    ///
+    /// # Errors
+    /// If the page cannot be read.
+    pub(crate) fn opening(&self, name: &str) -> Result<Option<Found>, PagesError> {
+        let Some(page) = self.pages.read(name)? else { return Ok(None) };
+        let first = passages::split(&page.text).into_iter().next();
+        Ok(first.map(|passage| Found { text: passage.text, page: page.name }))
     }
 
     /// Whether there is a page of this name.

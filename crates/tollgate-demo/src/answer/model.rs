@@ -8,8 +8,8 @@ use reqwest::{
 };
 use serde_json::json;
 
-use super::{ModelError, Pieces, reading};
-use crate::Found;
+use super::{Answer, ModelError, Usage, reading};
+use crate::{Found, http_client};
 
 /// A model that words answers.
 #[derive(Clone)]
@@ -51,16 +51,9 @@ impl Model {
                 Some(value)
             }
         };
-        // The client wants a provider of cryptography. This is a program's part, so it may choose one for the process; if there is
-        // one already, that will do.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder()
+        let client = http_client()
             .connect_timeout(CONNECT)
             .read_timeout(SILENCE)
-            .redirect(reqwest::redirect::Policy::none())
-            .retry(reqwest::retry::never())
-            .referer(false)
-            .user_agent(concat!("tollgate-demo/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| ModelConfigError::Client(error.without_url()))?;
         Ok(Self { client, endpoint, key, name: name.to_owned() })
@@ -73,8 +66,8 @@ impl Model {
     }
 
     /// Asks it. Dropping the pieces drops the connection, which tells the model to stop.
-    pub(crate) async fn ask(&self, question: &str, sources: &[Found]) -> Result<Pieces, ModelError> {
-        let prompt = prompt(question, sources);
+    pub(crate) async fn ask(&self, question: &str, sources: Vec<Found>) -> Result<Answer, ModelError> {
+        let prompt = prompt(question, &sources);
         let body = json!({
             "model": self.name,
             "stream": true,
@@ -96,7 +89,8 @@ impl Model {
         if !response.status().is_success() {
             return Err(ModelError::Status(response.status().as_u16()));
         }
-        Ok(reading::pieces(response, prompt))
+        let prompt_tokens = Usage::estimate(&prompt, 0).prompt_tokens;
+        Ok(Answer { sources, prompt_tokens, pieces: reading::pieces(response, prompt) })
     }
 }
 

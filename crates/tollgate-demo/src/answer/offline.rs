@@ -15,7 +15,8 @@ const PIECE: usize = 48;
 pub(crate) fn offline(question: &str, sources: Vec<Found>) -> Answer {
     let texts: Vec<&str> = sources.iter().map(|found| found.text.as_str()).collect();
     let text = if texts.is_empty() { NOTHING.to_owned() } else { texts.join("\n\n") };
-    Answer { pieces: pieces(question, &text), sources }
+    let prompt_tokens = Usage::estimate(question, 0).prompt_tokens;
+    Answer { pieces: pieces(question, &text), prompt_tokens, sources }
 }
 
 fn pieces(question: &str, text: &str) -> Pieces {

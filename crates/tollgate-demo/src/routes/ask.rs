@@ -1,4 +1,4 @@
-//! `POST /api/ask`: passages that answer a question. Public, and charged to four limits at once.
+//! `POST /api/ask`: passages that answer a question. Public, and charged to four limits and a budget of tokens at once.
 
 use axum::{extract::State, http::HeaderMap, response::Response};
 use serde::{Deserialize, Serialize};
@@ -33,9 +33,10 @@ pub(super) async fn ask(
     headers: HeaderMap,
     Body(ask): Body<Ask>,
 ) -> Result<(Passed, Response), Rejection> {
-    let passed = app.admit(&policies::ask(ask.project.as_str(), visiting.visitor())).await?;
+    let charges = policies::ask(ask.project.as_str(), visiting.visitor(), app.tokens());
+    let (passed, reservation) = app.reserve(&charges).await?;
     let found = app.site().find(ask.question.as_str());
-    let answer = app.answer(&ask.question, found).await?;
+    let answer = app.answer(&ask.question, found, reservation).await?;
     let is_worded = app.model().is_some();
     let response = answers::respond(&headers, answer, |collected| Passages {
         passages: collected.sources,

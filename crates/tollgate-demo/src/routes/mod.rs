@@ -14,6 +14,8 @@ mod page_retries;
 mod publishes;
 mod store;
 mod visitor;
+mod webhook_replays;
+mod webhooks;
 mod webpage;
 
 use axum::{
@@ -50,6 +52,8 @@ pub fn router(app: App) -> Router {
         .route("/api/limits", get(limits::limits))
         .route("/api/live", get(live::live))
         .route("/api/visitor", get(visitor::seen).put(visitor::act))
+        .route("/webhooks/github", webhooks::github(&app))
+        .route("/api/webhook-replays", post(webhook_replays::replay))
         .route("/api/store", get(store::state).put(store::switch))
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)

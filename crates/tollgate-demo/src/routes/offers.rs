@@ -19,7 +19,7 @@ impl Offers {
     pub(super) fn of(app: &App) -> Self {
         Self {
             fault_switch: app.has_fault_switch(),
-            webhook_replays: false,
+            webhook_replays: app.has_fault_switch(),
             model: app.model().map(|model| model.name().to_owned()),
         }
     }

@@ -43,6 +43,8 @@ async fn bad_bodies_are_problems_and_charge_nothing() {
         ("POST", "/api/page-retries", json, r#"{"page":"no-such-page"}"#, 404),
         ("POST", "/api/page-retries", json, r#"{"page":"../Cargo"}"#, 422),
         ("PUT", "/api/store", json, r#"{"up":"no"}"#, 422),
+        ("POST", "/api/webhook-replays", json, "7", 422),
+        ("POST", "/api/webhook-replays", json, "", 400),
         ("GET", "/api/limits?project=a%20b", json, "", 400),
         ("GET", "/api/nothing", json, "", 404),
         ("GET", "/api/ask", json, "", 405),
@@ -59,7 +61,7 @@ async fn bad_bodies_are_problems_and_charge_nothing() {
         assert_eq!(answer.header("allow").is_empty(), status != 405, "{method} {path}");
     }
     let rows = site.send("GET", "/api/limits", VISITOR, None).await.json();
-    assert_eq!(rows.as_array().unwrap().len(), 13);
+    assert_eq!(rows.as_array().unwrap().len(), 15);
     for row in rows.as_array().unwrap() {
         assert_eq!(row["used"], 0, "{row}");
     }

@@ -47,7 +47,7 @@ async fn changes_are_told_whoever_makes_them() {
         (&hello["store"], &hello["acts_as"], &hello["roles"]),
         (&json!("memory"), &json!(null), &json!([]))
     );
-    assert_eq!(hello["offers"], json!({ "fault_switch": true, "webhook_replays": false, "model": null }));
+    assert_eq!(hello["offers"], json!({ "fault_switch": true, "webhook_replays": true, "model": null }));
     let limits = events.next_of("limits").await;
     assert_eq!(limits["rows"], site.send("GET", "/api/limits", VISITOR, None).await.json());
     assert_eq!((&limits["up"], used(&limits, "ask-all")), (&json!(true), json!(0)));

@@ -4,6 +4,7 @@
 
 mod always;
 mod answers;
+mod budget;
 mod events;
 mod faulty;
 mod input;
@@ -13,4 +14,5 @@ mod questions;
 mod support;
 mod table;
 mod visitor;
+mod webhook;
 mod work;

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use tollgate_demo::{
     Config,
     policies::{
-        ASK, ASK_ALL, ASK_BURST, ASK_SITE, AUTH, DOCS_RUN, GITHUB, PAGE_RETRY, PLAYGROUND_MINUTE, PUBLISH,
+        ASK, ASK_ALL, ASK_BURST, ASK_SITE, AUTH, DOCS_RUN, DOCS_UPDATE, GITHUB, PAGE_RETRY,
+        PLAYGROUND_MINUTE, PUBLISH, WEBHOOK_FORGERY,
     },
 };
 use tollgate_guard::OnOutage;
@@ -73,7 +74,7 @@ async fn each_route_does_what_its_policies_say() {
 async fn the_last_column_is_each_policys_own() {
     let site = TestSite::new();
     let guard = site.app.guard();
-    let day = site.app.playground_day();
+    let (day, tokens) = (site.app.playground_day(), site.app.tokens());
     let rows = [
         (ASK_BURST.charge(VISITOR), ASK_BURST.on_outage(), false),
         (ASK.charge(("docs", VISITOR)), ASK.on_outage(), false),
@@ -86,6 +87,9 @@ async fn the_last_column_is_each_policys_own() {
         (AUTH.charge("203.0.113.7/sign-in"), AUTH.on_outage(), true),
         (PLAYGROUND_MINUTE.charge(VISITOR), PLAYGROUND_MINUTE.on_outage(), true),
         (day.charge(()), day.on_outage(), false),
+        (tokens.charge(()), tokens.on_outage(), false),
+        (DOCS_UPDATE.charge("acme"), DOCS_UPDATE.on_outage(), true),
+        (WEBHOOK_FORGERY.charge(VISITOR), WEBHOOK_FORGERY.on_outage(), true),
     ];
     site.app.switch().set(false);
     for (charge, on_outage, goes_on) in rows {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::{Answer, TestSite};
 
-const QUESTIONS: [(&str, &str); 12] = [
+const QUESTIONS: [(&str, &str); 14] = [
     ("What can an adversary reach with a sliding window?", "sliding-windows"),
     ("When does a fixed window of one day begin?", "fixed-windows"),
     ("How large a burst does a token bucket allow?", "token-buckets"),
@@ -16,6 +16,8 @@ const QUESTIONS: [(&str, &str); 12] = [
     ("May two policies share a name, or extend one by a colon?", "keys"),
     ("What if the clock of one of several machines lags behind?", "clocks"),
     ("Why is a refused request charged to none of several limits?", "several-limits"),
+    ("Who pays for a streamed answer that is cut off half way?", "budgets"),
+    ("How is a duplicate delivery of a push answered?", "webhooks"),
     ("How do I switch the store off on purpose to see an outage?", "this-site"),
 ];
 
@@ -25,7 +27,7 @@ async fn ask(site: &TestSite, question: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn twelve_questions_find_their_page_first() {
+async fn questions_find_their_page_first() {
     let site = TestSite::new();
     for (question, page) in QUESTIONS {
         let answer = ask(&site, question).await.json();

@@ -47,7 +47,7 @@ impl TestSite {
     /// The site as a peer of this address reaches it.
     pub(crate) fn behind(config: Config, store: Arc<dyn Store>, peer: [u8; 4]) -> Self {
         let clock = ManualClock::at_unix_ms(MIDNIGHT_MS);
-        let app = App::new(config, store, clock.clone()).unwrap();
+        let app = App::new(config, store, Arc::new(MemoryStore::new()), clock.clone()).unwrap();
         let peer: SocketAddr = (peer, 9).into();
         let router = router(app.clone()).layer(MockConnectInfo(peer));
         Self { app, clock, router, cookie: None }
