@@ -8,6 +8,9 @@ const REDIS: &str = "--redis";
 
 const DEMO: [&str; 5] = ["run", "--quiet", "--package", "tollgate-demo", "--"];
 
+/// There is one server, so it does what webhooks leave to do as well.
+const JOBS: &str = "--jobs";
+
 /// Other arguments go to the demo as they are.
 pub(crate) fn run(args: &[String]) -> Result {
     let others = args.iter().filter(|arg| *arg != REDIS);
@@ -16,6 +19,6 @@ pub(crate) fn run(args: &[String]) -> Result {
     }
     services::bring()?;
     let mut command = process::cargo(&redis::THROWAWAY);
-    command.arg("--").arg(process::cargo(&[]).get_program()).args(DEMO).args(others);
+    command.arg("--").arg(process::cargo(&[]).get_program()).args(DEMO).arg(JOBS).args(others);
     process::become_command(&mut command)
 }

@@ -36,6 +36,7 @@ struct Parts {
     deliveries: Deliveries,
     webhook_secrets: Option<GithubSecrets>,
     jobs: Jobs,
+    does_jobs: bool,
     spent: Spent,
     switch: Switch,
     has_fault_switch: bool,
@@ -89,6 +90,7 @@ impl App {
             deliveries,
             webhook_secrets,
             jobs: Jobs::open(config.jobs).map_err(AppError::Jobs)?,
+            does_jobs: config.does_jobs,
             spent: Spent::default(),
             switch,
             has_fault_switch: config.has_fault_switch,
@@ -147,10 +149,10 @@ impl App {
         self.0.spent.so_far()
     }
 
-    /// Whether this process is to [do itself](Self::serve_jobs) what webhooks have left to do.
+    /// Whether the server itself is to [do](Self::serve_jobs) what webhooks leave to do.
     #[must_use]
-    pub fn does_its_own_jobs(&self) -> bool {
-        matches!(self.0.jobs, Jobs::Memory(_))
+    pub fn does_jobs(&self) -> bool {
+        self.0.does_jobs
     }
 
     /// Ends the live streams, which would keep a server from stopping.

@@ -18,7 +18,6 @@ use crate::{
 /// What to do, as the command line says.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "the program does one of these")]
-#[expect(clippy::large_enum_variant, reason = "there is one of them in the life of the program")]
 pub enum Command {
     /// Serve.
     Serve(Config),
@@ -53,6 +52,8 @@ pub struct Config {
     pub delivery_lease: Window,
     /// Where what webhooks ask for waits for a worker.
     pub jobs: JobsAt,
+    /// Whether the server itself does what webhooks leave to do.
+    pub does_jobs: bool,
     /// Whether clients may switch the store off, and act as other visitors at this very machine.
     pub has_fault_switch: bool,
     /// What kind of store counts, to say so.
@@ -63,11 +64,11 @@ pub struct Config {
 pub const HELP: &str = "\
 A documentation site whose expensive paths are metered by Tollgate.
 
-Usage: tollgate-demo [--port N]
+Usage: tollgate-demo [--port N] [--jobs]
        tollgate-demo worker
 
   worker       update the pages that webhooks name, for all servers that share a Redis
-               (on memory the server does it itself)
+  --jobs       update them beside serving, without a worker; on memory that is so in any case
   --port N     port on 127.0.0.1; 0 takes any free one (default: 3000)
   --help       print this
   --version    print the version
@@ -115,12 +116,13 @@ impl Command {
         flags: impl IntoIterator<Item = OsString>,
         variable: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Self, ConfigError> {
-        let (mut port, mut is_worker) = (DEFAULT_PORT, false);
+        let (mut port, mut is_worker, mut does_jobs) = (DEFAULT_PORT, false, false);
         let mut parser = lexopt::Parser::from_args(flags);
         while let Some(flag) = parser.next()? {
             match flag {
                 lexopt::Arg::Long("port") => port = lexopt::ValueExt::parse(&parser.value()?)?,
                 lexopt::Arg::Value(ref word) if word == "worker" && !is_worker => is_worker = true,
+                lexopt::Arg::Long("jobs") => does_jobs = true,
                 lexopt::Arg::Long("help") | lexopt::Arg::Short('h') => return Ok(Self::Help),
                 lexopt::Arg::Long("version") | lexopt::Arg::Short('V') => return Ok(Self::Version),
                 lexopt::Arg::Long(_) | lexopt::Arg::Short(_) | lexopt::Arg::Value(_) => {
@@ -128,7 +130,8 @@ impl Command {
                 }
             }
         }
-        let config = Config::from_environment(port, variable)?;
+        let mut config = Config::from_environment(port, variable)?;
+        config.does_jobs |= does_jobs;
         match (is_worker, &config.jobs) {
             (false, _) => Ok(Self::Serve(config)),
             (true, JobsAt::Memory) => Err(ConfigError::NothingShared),
@@ -220,6 +223,7 @@ impl Config {
         let pages = variable("TOLLGATE_DEMO_PAGES").filter(|folder| !folder.is_empty());
         let pages = pages.map_or(Pages::Embedded, |folder| Pages::Folder(PathBuf::from(folder)));
         let lookup = |name: &str| variable(name).and_then(|value| value.into_string().ok());
+        let jobs = JobsAt::of(lookup);
         Ok(Self {
             port,
             visitor,
@@ -230,7 +234,8 @@ impl Config {
             model,
             webhook_secrets,
             delivery_lease,
-            jobs: JobsAt::of(lookup),
+            does_jobs: matches!(jobs, JobsAt::Memory),
+            jobs,
             has_fault_switch,
             store: StoreKind::of(lookup),
         })
@@ -322,7 +327,11 @@ mod tests {
         let config = read(&[], &[]).unwrap();
         assert_eq!((config.port, config.playground_day.quota().get()), (3000, 200));
         assert_eq!((config.tokens_day.quota().get(), config.delivery_lease), (1_000_000, Deliveries::LEASE));
-        assert!(config.webhook_secrets.is_none() && matches!(config.jobs, JobsAt::Memory));
+        assert!(
+            config.webhook_secrets.is_none() && matches!(config.jobs, JobsAt::Memory) && config.does_jobs
+        );
+        let redis = [("REDIS_URL", "redis://127.0.0.1")];
+        assert!(!read(&[], &redis).unwrap().does_jobs && read(&["--jobs"], &redis).unwrap().does_jobs);
         assert_eq!(config.playground_day.period(), Window::DAY);
         assert_eq!(config.pages, Pages::Embedded);
         assert!(config.has_fault_switch && config.model.is_none());
@@ -393,8 +402,8 @@ mod tests {
                 pairs.iter().find(|(other, _)| *other == name).map(|(_, value)| OsString::from(value))
             };
             match Command::read([OsString::from("worker")], variable) {
-                Ok(Command::Work(config)) => Ok(config.jobs),
-                other => Err(other),
+                Ok(Command::Work(config)) => Some(config.jobs),
+                _ => None,
             }
         };
         let at = read(&[("REDIS_URL", "redis://:a-secret@127.0.0.1")]).unwrap();
@@ -402,7 +411,7 @@ mod tests {
         let at =
             read(&[("KV_REST_API_URL", "https://a.example"), ("KV_REST_API_TOKEN", "a-secret")]).unwrap();
         assert_eq!(format!("{at:?}"), "Upstash");
-        assert!(matches!(read(&[]), Err(Err(ConfigError::NothingShared))));
+        assert!(read(&[]).is_none());
     }
 
     #[test]

@@ -48,6 +48,7 @@ pub(crate) struct Job {
 
 /// Jobs in the order in which they came.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one of them in an application")]
 pub(crate) enum Jobs {
     Memory(memory::Queue),
     Redis(list::Queue),

@@ -52,7 +52,7 @@ async fn serve(config: Config) -> Result<(), Box<dyn Error>> {
         told.await;
         watched.close();
     });
-    if app.does_its_own_jobs() {
+    if app.does_jobs() {
         let (worker, told) = (app.clone(), stop.told());
         tokio::spawn(async move { worker.serve_jobs(told).await });
     }

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn push(reference: &str, commits: Value) -> Push {
+    fn push(reference: &str, commits: &Value) -> Push {
         let repository = json!({ "default_branch": "main", "owner": { "login": "Acme" }, "private": false });
         let payload = json!({ "ref": reference, "repository": repository, "commits": commits });
         serde_json::from_value(payload).unwrap()
@@ -83,15 +83,12 @@ mod tests {
             { "added": ["docs/keys.md", "src/lib.rs"], "modified": ["overview.md"], "removed": ["gone.md"] },
             { "modified": ["docs/README.md", "other/keys.md", "docs/.md", "docs/a b.md"] },
         ]);
-        let push = push("refs/heads/main", commits);
-        let pages: Vec<_> = push.pages().iter().map(|page| page.as_str().to_owned()).collect();
+        let changes = push("refs/heads/main", &commits);
+        let pages: Vec<_> = changes.pages().iter().map(|page| page.as_str().to_owned()).collect();
         assert_eq!(pages, ["keys", "overview", "readme"]);
-        assert_eq!(push.into_org().as_str(), "acme");
+        assert_eq!(changes.into_org().as_str(), "acme");
         let many: Vec<_> = (0..30).map(|n| format!("page-{n}.md")).collect();
-        assert_eq!(
-            super::tests::push("refs/heads/main", json!([{ "added": many }])).pages().len(),
-            MOST_PAGES
-        );
+        assert_eq!(push("refs/heads/main", &json!([{ "added": many }])).pages().len(), MOST_PAGES);
     }
 
     #[test]
@@ -103,7 +100,7 @@ mod tests {
             ("refs/tags/main", false),
             ("main", false),
         ] {
-            assert_eq!(push(reference, json!([])).is_to_default_branch(), expected, "{reference}");
+            assert_eq!(push(reference, &json!([])).is_to_default_branch(), expected, "{reference}");
         }
     }
 }

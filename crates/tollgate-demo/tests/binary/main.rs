@@ -2,97 +2,23 @@
 
 #![expect(clippy::unwrap_used, reason = "in tests a panic is the report")]
 
+mod chats;
+mod kills;
+mod pushes;
+mod server;
+
 use std::{
     io::{BufRead, BufReader, Read},
     net::TcpListener,
-    process::{Child, Command, Stdio},
+    process::Stdio,
 };
 
 use serde_json::{Value, json};
 use tollgate_gateway::Gateway;
 use tollgate_testbed::RedisServer;
-use ureq::{
-    Agent,
-    http::{Request, Response},
-};
+use ureq::http::Response;
 
-/// A running server, stopped at the end.
-struct Server {
-    child: Child,
-    url: String,
-    agent: Agent,
-}
-
-fn program() -> Command {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_tollgate-demo"));
-    for variable in ["VISITOR", "PLAYGROUND_DAY", "SESSION_KEY", "PAGES", "FAULTS"] {
-        program.env_remove(format!("TOLLGATE_DEMO_{variable}"));
-    }
-    for pair in ["KV_REST_API", "UPSTASH_REDIS_REST"] {
-        program.env_remove(format!("{pair}_URL")).env_remove(format!("{pair}_TOKEN"));
-    }
-    for variable in ["REDIS_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"] {
-        program.env_remove(variable);
-    }
-    // Any folder will do: the pages are part of the program.
-    program.current_dir(std::env::temp_dir()).env_remove("RUST_LOG").stdin(Stdio::null());
-    program
-}
-
-impl Server {
-    fn start() -> Self {
-        Self::spawn(program().stderr(Stdio::null()))
-    }
-
-    fn spawn(program: &mut Command) -> Self {
-        let mut child = program.args(["--port", "0"]).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let url = line.trim_end().strip_prefix("listening on ").unwrap().to_owned();
-        assert!(url.starts_with("http://127.0.0.1:"), "{url}");
-        let agent = Agent::config_builder().http_status_as_error(false).build().new_agent();
-        Self { child, url, agent }
-    }
-
-    fn send(&self, method: &str, path: &str, visitor: &str, body: &Value) -> Response<String> {
-        let request = Request::builder()
-            .method(method)
-            .uri(format!("{}{path}", self.url))
-            .header("cf-connecting-ip", visitor)
-            .header("content-type", "application/json")
-            .body(body.to_string());
-        let (head, mut body) = self.agent.run(request.unwrap()).unwrap().into_parts();
-        Response::from_parts(head, body.read_to_string().unwrap())
-    }
-
-    fn ask(&self, visitor: &str) -> Response<String> {
-        let question = json!({ "project": "docs", "question": "How is Retry-After rounded?" });
-        self.send("POST", "/api/ask", visitor, &question)
-    }
-
-    /// How much is used of a key.
-    fn used(&self, key: &str, visitor: &str) -> u64 {
-        let url = format!("{}/api/limits?project=docs", self.url);
-        let mut response = self.agent.get(url).header("cf-connecting-ip", visitor).call().unwrap();
-        let rows: Value = serde_json::from_str(&response.body_mut().read_to_string().unwrap()).unwrap();
-        let row = rows.as_array().unwrap().iter().find(|row| row["key"] == key);
-        row.unwrap_or_else(|| panic!("no {key} in {rows}"))["used"].as_u64().unwrap()
-    }
-
-    #[cfg(unix)]
-    fn terminate(&mut self) -> std::process::ExitStatus {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
-        self.child.wait().unwrap()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use crate::server::{Server, program};
 
 fn header<'r>(response: &'r Response<String>, name: &str) -> &'r str {
     response.headers().get(name).map_or("", |value| value.to_str().unwrap())
@@ -158,13 +84,18 @@ fn two_processes_on_one_redis_share_every_limit() {
 #[test]
 fn two_processes_on_the_rest_gateway_share_every_limit() {
     let redis = RedisServer::start();
+    behind_the_gateway(&redis, |variables| share_every_limit(variables, "upstash"));
+}
+
+/// Runs with the variables of a store behind a gateway to this Redis.
+fn behind_the_gateway(redis: &RedisServer, run: impl FnOnce(&[(&str, &str)])) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let token = "a-token-of-the-tests-and-of-nobody-else";
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let gateway = Gateway::builder(redis.url()).token(token).build().unwrap();
     let served = runtime.spawn(async move { gateway.serve(listener, std::future::pending()).await });
-    share_every_limit(&[("UPSTASH_REDIS_REST_URL", &url), ("UPSTASH_REDIS_REST_TOKEN", token)], "upstash");
+    run(&[("UPSTASH_REDIS_REST_URL", &url), ("UPSTASH_REDIS_REST_TOKEN", token)]);
     served.abort();
 }
 
