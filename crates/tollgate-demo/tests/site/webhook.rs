@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{body::Body, http::Request};
 use serde_json::{Value, json};
-use tollgate_demo::Config;
+use tollgate_demo::{Config, Model};
 use tollgate_memory::MemoryStore;
 use tollgate_webhook::GithubSecrets;
 
@@ -18,14 +18,23 @@ fn secrets() -> GithubSecrets {
 }
 
 fn site(worker: bool) -> TestSite {
+    with(|_| (), worker)
+}
+
+fn with(change: impl FnOnce(&mut Config), worker: bool) -> TestSite {
     let mut config = Config::development().unwrap();
     config.webhook_secrets = Some(secrets());
+    change(&mut config);
     let site = TestSite::with(config, Arc::new(MemoryStore::new()));
     if worker {
-        let app = site.app.clone();
-        tokio::spawn(async move { app.serve_jobs(std::future::pending()).await });
+        work(&site);
     }
     site
+}
+
+fn work(site: &TestSite) {
+    let app = site.app.clone();
+    tokio::spawn(async move { app.serve_jobs(std::future::pending()).await });
 }
 
 fn push(branch: &str, path: &str) -> String {
@@ -165,6 +174,36 @@ async fn the_sixteenth_update_of_a_day_is_left_for_tomorrow() {
 }
 
 #[tokio::test]
+async fn what_has_waited_for_longer_than_its_lease_is_still_done_once() {
+    let mut site = site(false);
+    assert_eq!(said(&deliver(&site, "push-1").await), (202, json!("queued")));
+    assert_eq!(said(&deliver(&site, "push-1").await), (202, json!("in progress")));
+    assert_eq!(said(&deliver(&site, "push-2").await), (202, json!("queued")));
+    site.advance_seconds(5 * 60);
+    // The lease has ended: one of the two is delivered again, the other is left as it was.
+    assert_eq!(said(&deliver(&site, "push-1").await), (202, json!("queued")));
+    work(&site);
+    for id in ["push-1", "push-2"] {
+        assert_eq!(said(&ended(&site, id).await), (200, json!("duplicate")), "{id}");
+    }
+    site.sign_in("acme").await;
+    assert_eq!(updates(&site).await, 2);
+}
+
+#[tokio::test]
+async fn an_update_that_fails_is_given_back_and_can_be_had_again() {
+    let gone = Model::new("http://127.0.0.1:9", None, "gone").unwrap();
+    let mut site = with(|config| config.model = Some(gone), true);
+    site.sign_in("acme").await;
+    for _ in 0..3 {
+        assert_eq!(said(&ended(&site, "push-1").await), (202, json!("queued")));
+    }
+    // The last of them is still waiting, or being tried.
+    while said(&ended(&site, "push-1").await) != (202, json!("queued")) {}
+    assert!(updates(&site).await.as_u64().unwrap() <= 1, "none of the four that failed is counted");
+}
+
+#[tokio::test]
 async fn without_the_store_pushes_go_on_uncounted() {
     let mut site = site(true);
     site.sign_in("acme").await;
@@ -179,8 +218,7 @@ async fn without_the_store_pushes_go_on_uncounted() {
 #[tokio::test]
 async fn a_replay_shows_what_becomes_of_the_second() {
     let mut site = TestSite::new();
-    let app = site.app.clone();
-    tokio::spawn(async move { app.serve_jobs(std::future::pending()).await });
+    work(&site);
     site.sign_in("acme").await;
     let nothing = json!({});
     for _ in 0..2 {
