@@ -48,10 +48,9 @@ pub(crate) struct Job {
 
 /// Jobs in the order in which they came.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one of them in an application")]
 pub(crate) enum Jobs {
     Memory(memory::Queue),
-    Redis(list::Queue),
+    Redis(Box<list::Queue>),
     Upstash(upstash::Queue),
 }
 
@@ -94,7 +93,7 @@ impl Jobs {
     pub(crate) fn open(at: JobsAt) -> Result<Self, JobsError> {
         Ok(match at {
             JobsAt::Memory => Self::Memory(memory::Queue::default()),
-            JobsAt::Redis { url } => Self::Redis(list::Queue::new(&url)?),
+            JobsAt::Redis { url } => Self::Redis(Box::new(list::Queue::new(&url)?)),
             JobsAt::Upstash { url, token } => Self::Upstash(upstash::Queue::new(&url, &token)?),
         })
     }
