@@ -13,7 +13,7 @@ const question = () => byId("question").value.trim() || "What is Tollgate?";
 const ask = () => ["POST", "/api/ask", { project: PROJECT, question: question() }];
 
 const ACTIONS = [
-  { id: "ask", label: "Ask", hint: "four limits at once", run: () => one(...ask()), path: "/api/ask" },
+  { id: "ask", label: "Ask", hint: "five limits at once", run: () => one(...ask()), path: "/api/ask" },
   { id: "chat", label: "Chat", hint: "streamed", run: chat, path: "/api/chat" },
   { id: "burst", label: `Send ${BURST} at once`, hint: "past the limit", run: burst, path: "/api/ask" },
   { id: "look-up", label: "Look up", hint: "signed in only", run: () => one("POST", "/api/lookups"), path: "/api/lookups" },

@@ -60,7 +60,8 @@ function stopped({ path }) {
   ];
 }
 
-const belongs = (row, path) => (path === "/api/chat" ? row.policy.startsWith("playground") : row.policy.startsWith("ask"));
+/** Whatever is answered takes its tokens out of one budget. */
+const belongs = ({ policy }, path) => policy === "tokens" || policy.startsWith(path === "/api/chat" ? "playground" : "ask");
 
 function unknown() {
   return [

@@ -7,6 +7,7 @@ mod outage;
 mod refusal;
 mod screenshots;
 mod visitors;
+mod webhooks;
 
 use std::time::Duration;
 
@@ -50,6 +51,7 @@ pub(crate) async fn run(browser: &Browser, options: &Options) -> Result {
         "nothing changes its place" live::nothing_jumps(browser, &demo);
         "the figures come back after the server was gone" live::survives_a_new_server(browser, demo);
         "without a store some go on and some stop" outage::go_and_stop(browser, &demo);
+        "a push that is delivered twice is worked on once" webhooks::is_worked_on_once(browser, &demo);
         "a developer acts as somebody else" visitors::acts_as_somebody_else(browser, &demo);
         "everything is done by keyboard" keyboard::reaches_everything(browser, &demo);
         "nothing is wider than a small screen" looks::fits_a_small_screen(browser, &demo);

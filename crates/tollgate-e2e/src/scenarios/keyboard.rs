@@ -44,7 +44,7 @@ pub(crate) async fn reaches_everything(browser: &Browser, demo: &Demo) -> Result
 
     tab_to(&page, "summary").await?;
     page.press(Key::Enter).await?;
-    page.says("#sentences", "All 4 policies let it through").await?;
+    page.says("#sentences", "All 5 policies let it through").await?;
     tab_to(&page, "store").await?;
     page.press(Key::Space).await?;
     page.says("#notice", "The store is cut off").await?;

@@ -40,7 +40,7 @@ pub(crate) async fn asks_until_refused(browser: &Browser, demo: &Demo) -> Result
 
     page.click("#explain summary").await?;
     page.says("#sentences li:nth-child(1)", "The policy ask refused it").await?;
-    page.says("#sentences li:nth-child(1)", "charged to none of its 4 limits").await?;
+    page.says("#sentences li:nth-child(1)", "charged to none of its 5 limits").await?;
     page.says("#sentences li:nth-child(2)", "ask:tollgate:local").await?;
     page.says("#sentences li:nth-child(3)", "The same request would pass in ").await?;
     page.shows_used("ask-all", "15 of 5,000").await?;
