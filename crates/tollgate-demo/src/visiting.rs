@@ -21,12 +21,12 @@ use crate::App;
 
 /// Who a request is from.
 ///
-/// Acting as somebody else is only for a developer at this very machine: the server has the fault switch, the peer is on the
+/// Acting as somebody else, and breaking the store, is only for a developer at this very machine: the server has the fault switch, the peer is on the
 /// loopback interface, and no proxy has named a client. Whoever comes through a tunnel is who the tunnel says, and stays it.
 #[derive(Clone, Debug)]
 pub(crate) struct Visiting {
     own: Visitor,
-    may_act: bool,
+    is_developer: bool,
     role: Option<(Role, Visitor)>,
 }
 
@@ -65,10 +65,10 @@ impl Visiting {
         &self.own
     }
 
-    /// Whether it may act as somebody else.
+    /// Whether it may act as somebody else, and do what breaks the site for all.
     #[must_use]
-    pub(crate) const fn may_act(&self) -> bool {
-        self.may_act
+    pub(crate) const fn is_developer(&self) -> bool {
+        self.is_developer
     }
 
     /// Whom it acts as.
@@ -87,7 +87,7 @@ impl Visiting {
     /// Whom it may act as.
     #[must_use]
     pub(crate) fn roles(&self) -> Vec<RoleEntry> {
-        let roles = ROLES.iter().filter(|_| self.may_act);
+        let roles = ROLES.iter().filter(|_| self.is_developer);
         let entry = |role: &Role| {
             let visitor = role.visitor()?.key().to_owned();
             Some(RoleEntry { name: role.name, visitor })
@@ -97,9 +97,9 @@ impl Visiting {
 
     fn of(parts: &Parts, app: &App) -> Result<Self, Rejection> {
         let Caller(own) = Caller::of(parts, &Arc::<VisitorSource>::from_ref(app))?;
-        let may_act = app.has_fault_switch() && is_at_this_machine(parts, &own);
-        let visiting = Self { own, may_act, role: None };
-        if !may_act {
+        let is_developer = app.has_fault_switch() && is_at_this_machine(parts, &own);
+        let visiting = Self { own, is_developer, role: None };
+        if !is_developer {
             return Ok(visiting);
         }
         let jar = SignedCookieJar::from_headers(&parts.headers, app.session_key().clone());

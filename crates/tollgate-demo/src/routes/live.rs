@@ -84,7 +84,7 @@ pub(super) async fn live(
         seen: Seen::of(&visiting),
         org: session.as_ref().map(|session| session.org().as_str().to_owned()),
         store: app.store_kind().to_string(),
-        offers: Offers::of(&app),
+        offers: Offers::of(&app, &visiting),
     };
     let hello = event("hello", &hello).retry(RECONNECT);
     let watch = Watch {

@@ -1,8 +1,8 @@
-//! What this server lets its clients do beyond the limits' own routes, so that a page shows no button that leads nowhere.
+//! What this server lets a client do beyond the limits' own routes, so that a page shows no button that leads nowhere.
 
 use serde::Serialize;
 
-use crate::App;
+use crate::{App, visiting::Visiting};
 
 /// What is offered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -16,10 +16,10 @@ pub(super) struct Offers {
 }
 
 impl Offers {
-    pub(super) fn of(app: &App) -> Self {
+    pub(super) fn of(app: &App, visiting: &Visiting) -> Self {
         Self {
-            fault_switch: app.has_fault_switch(),
-            webhook_replays: app.has_fault_switch(),
+            fault_switch: visiting.is_developer(),
+            webhook_replays: visiting.is_developer(),
             model: app.model().map(|model| model.name().to_owned()),
         }
     }

@@ -41,7 +41,7 @@ pub(super) async fn act(
     jar: SignedCookieJar,
     Body(wanted): Body<Wanted>,
 ) -> Result<(SignedCookieJar, Json<Seen>), Rejection> {
-    if !visiting.may_act() {
+    if !visiting.is_developer() {
         let detail = "only a client at the server's own machine may act as another visitor";
         return Err(Rejection::problem(StatusCode::FORBIDDEN, detail));
     }

@@ -105,13 +105,13 @@ fn an_outage_is_one_line_in_a_log_without_addresses() {
     let visitor = "203.0.113.7";
     let message = json!({ "message": "How is Retry-After rounded?" });
     let (on, off) = (json!({ "up": true }), json!({ "up": false }));
-    assert_eq!(server.send("PUT", "/api/store", visitor, &off).status(), 200);
+    assert_eq!(server.send("PUT", "/api/store", "127.0.0.1", &off).status(), 200);
     for _ in 0..6 {
         assert_eq!(server.ask(visitor).status(), 503);
         assert_eq!(server.send("POST", "/api/chat", visitor, &message).status(), 503);
         assert_eq!(server.send("POST", "/api/session", visitor, &json!({ "org": "acme" })).status(), 200);
     }
-    assert_eq!(server.send("PUT", "/api/store", visitor, &on).status(), 200);
+    assert_eq!(server.send("PUT", "/api/store", "127.0.0.1", &on).status(), 200);
     assert_eq!(server.ask(visitor).status(), 200);
 
     server.child.kill().unwrap();

@@ -6,7 +6,10 @@ use axum::{
 };
 use serde_json::{Value, json};
 
-use crate::{events::Events, support::TestSite};
+use crate::{
+    events::Events,
+    support::{DEVELOPER, TestSite},
+};
 
 const VISITOR: &str = "203.0.113.7";
 
@@ -47,6 +50,8 @@ async fn changes_are_told_whoever_makes_them() {
         (&hello["store"], &hello["acts_as"], &hello["roles"]),
         (&json!("memory"), &json!(null), &json!([]))
     );
+    assert_eq!(hello["offers"], json!({ "fault_switch": false, "webhook_replays": false, "model": null }));
+    let (_, hello) = watch(&site, DEVELOPER).await.unwrap().next().await.unwrap();
     assert_eq!(hello["offers"], json!({ "fault_switch": true, "webhook_replays": true, "model": null }));
     let limits = events.next_of("limits").await;
     assert_eq!(limits["rows"], site.send("GET", "/api/limits", VISITOR, None).await.json());

@@ -13,7 +13,7 @@ use tollgate_demo::{
 use tollgate_guard::OnOutage;
 use tollgate_memory::MemoryStore;
 
-use crate::support::TestSite;
+use crate::support::{DEVELOPER, TestSite};
 
 const VISITOR: &str = "203.0.113.7";
 
@@ -99,11 +99,19 @@ async fn the_last_column_is_each_policys_own() {
 }
 
 #[tokio::test]
+async fn the_switch_is_not_for_those_who_come_through_a_proxy() {
+    let site = TestSite::new();
+    let off = json!({ "up": false });
+    site.send("PUT", "/api/store", VISITOR, Some(&off)).await.assert_problem(403);
+    assert_eq!(site.send("GET", "/api/store", VISITOR, None).await.json()["up"], true);
+}
+
+#[tokio::test]
 async fn the_switch_can_be_taken_away() {
     let mut config = Config::development().unwrap();
     config.has_fault_switch = false;
     let site = TestSite::with(config, Arc::new(MemoryStore::new()));
     let off = json!({ "up": false });
-    site.send("PUT", "/api/store", VISITOR, Some(&off)).await.assert_problem(403);
+    site.send("PUT", "/api/store", DEVELOPER, Some(&off)).await.assert_problem(403);
     assert_eq!(site.send("GET", "/api/store", VISITOR, None).await.json()["up"], true);
 }

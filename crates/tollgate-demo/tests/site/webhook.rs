@@ -8,7 +8,7 @@ use tollgate_demo::{Config, Model};
 use tollgate_memory::MemoryStore;
 use tollgate_webhook::GithubSecrets;
 
-use crate::support::{Answer, TestSite};
+use crate::support::{Answer, DEVELOPER, TestSite};
 
 const SOURCE: &str = "192.0.2.1";
 const DAY: u64 = 24 * 60 * 60;
@@ -222,7 +222,7 @@ async fn a_replay_shows_what_becomes_of_the_second() {
     site.sign_in("acme").await;
     let nothing = json!({});
     for _ in 0..2 {
-        let answer = site.send("POST", "/api/webhook-replays", SOURCE, Some(&nothing)).await.json();
+        let answer = site.send("POST", "/api/webhook-replays", DEVELOPER, Some(&nothing)).await.json();
         assert_eq!(
             answer["first"],
             json!({ "status": 202, "body": { "delivery": "queued", "pages": ["overview"] } })
@@ -233,11 +233,12 @@ async fn a_replay_shows_what_becomes_of_the_second() {
             "{answer}"
         );
     }
+    site.send("POST", "/api/webhook-replays", SOURCE, Some(&nothing)).await.assert_problem(403);
 
     let mut config = Config::development().unwrap();
     config.has_fault_switch = false;
     let site = TestSite::with(config, Arc::new(MemoryStore::new()));
-    site.send("POST", "/api/webhook-replays", SOURCE, Some(&nothing)).await.assert_problem(403);
+    site.send("POST", "/api/webhook-replays", DEVELOPER, Some(&nothing)).await.assert_problem(403);
     let answer = deliver(&site, "push-1").await;
     answer.assert_problem(503);
     assert!(answer.text.contains("GITHUB_WEBHOOK_SECRET"), "{}", answer.text);
