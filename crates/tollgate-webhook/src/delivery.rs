@@ -59,23 +59,25 @@ impl Delivery {
     /// the store could not tell is claimed first, if it can be by now.
     ///
     /// # Errors
-    /// If the store could not. The id is processed again then, if it arrives after the lease.
+    /// If the store could not. It is tried once more as when a delivery is dropped. If that fails too, the id is processed again, should
+    /// it arrive after the lease.
     pub async fn confirm(mut self) -> Result<Hold, StoreError> {
-        // Dropped half way, it is to be confirmed still.
+        // Dropped half way, or failed, it is to be confirmed still.
         self.left = Left::Confirm;
-        let confirmed = self.held.confirm().await;
+        let hold = self.held.confirm().await?;
         self.left = Left::Nothing;
-        confirmed
+        Ok(hold)
     }
 
     /// The work is not done: the next delivery of the id is processed.
     ///
     /// # Errors
-    /// If the store could not. The id is free once the lease has run out.
+    /// If the store could not. It is tried once more as when a delivery is dropped. If that fails too, the id is free once the lease has
+    /// run out.
     pub async fn release(mut self) -> Result<(), StoreError> {
-        let released = self.held.release().await;
+        self.held.release().await?;
         self.left = Left::Nothing;
-        released
+        Ok(())
     }
 
     /// The work takes longer: holds the claim for another lease from now on.

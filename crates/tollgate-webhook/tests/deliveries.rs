@@ -129,6 +129,29 @@ async fn a_confirmation_that_is_given_up_half_way_is_made_all_the_same() {
 }
 
 #[tokio::test]
+async fn a_confirmation_or_release_that_fails_is_tried_once_more() {
+    let tasks: Arc<Mutex<Vec<Task>>> = Arc::default();
+    let (clock, store) = (ManualClock::at_unix_ms(START), Slow::default());
+    let spawned = Arc::clone(&tasks);
+    let deliveries = builder(store.clone(), &clock, OnClaimOutage::Unavailable)
+        .spawner(move |task| spawned.lock().unwrap().push(task))
+        .build()
+        .unwrap();
+    let [done, failed] = [id("done"), id("failed")];
+    let delivery = first(&deliveries, &done).await.unwrap();
+    let other = first(&deliveries, &failed).await.unwrap();
+    store.0.fails.store(true, Ordering::SeqCst);
+    assert_eq!(delivery.confirm().await.unwrap_err().kind(), StoreErrorKind::Unreachable);
+    assert_eq!(other.release().await.unwrap_err().kind(), StoreErrorKind::Unreachable);
+    store.0.fails.store(false, Ordering::SeqCst);
+    let tasks = std::mem::take(&mut *tasks.lock().unwrap());
+    assert_eq!(tasks.len(), 2);
+    join_all(tasks).await;
+    assert!(matches!(deliveries.begin("17", &done).await, Begin::Duplicate));
+    assert!(first(&deliveries, &failed).await.is_some());
+}
+
+#[tokio::test]
 async fn a_spawner_that_panics_harms_nobody() {
     let clock = ManualClock::at_unix_ms(START);
     let builder = builder(MemoryStore::new(), &clock, OnClaimOutage::Unavailable);

@@ -117,7 +117,7 @@ async fn end(delivery: Delivery, ending: Ending) {
         }
         Err(error) => {
             let error = &error as &dyn Error;
-            tracing::warn!(error, %id, "a delivery could not be confirmed or released: its lease has to run out");
+            tracing::warn!(error, %id, "a delivery could not be confirmed or released: it is tried once more");
         }
     }
 }
