@@ -123,7 +123,7 @@ impl Deliveries {
     /// Call it once for each request that arrives, after its signature was checked: else anyone could use up ids. Call it before
     /// anything is counted: a duplicate must not spend a quota.
     pub async fn begin(&self, scope: &str, id: &DeliveryId) -> Begin {
-        let delivery = Delivery::new(self.held(scope.into(), id.clone(), new_token()));
+        let delivery = Delivery::new(self.held(scope.into(), id.clone(), new_token(), true));
         let claimed = delivery.held().claim().await;
         match claimed {
             Ok(Claimed::Ours { .. }) => Begin::First(delivery),
@@ -158,8 +158,8 @@ impl Deliveries {
     ///
     /// Its lease has gone on meanwhile: [`Delivery::renew`] says whether it is still held.
     pub fn take_over(&self, ticket: DeliveryTicket) -> Delivery {
-        let DeliveryTicket { scope, id, token } = ticket;
-        Delivery::new(self.held(scope, id, token))
+        let DeliveryTicket { scope, id, token, is_claimed } = ticket;
+        Delivery::new(self.held(scope, id, token, is_claimed))
     }
 
     /// Holds the claim of this ticket for another lease from now on: see [`Delivery::renew`].
@@ -167,13 +167,13 @@ impl Deliveries {
     /// # Errors
     /// If the store could not; the lease goes on as it was.
     pub async fn renew(&self, ticket: &DeliveryTicket) -> Result<Hold, StoreError> {
-        let DeliveryTicket { scope, id, token } = ticket.clone();
-        self.held(scope, id, token).renew().await
+        let DeliveryTicket { scope, id, token, is_claimed } = ticket.clone();
+        self.held(scope, id, token, is_claimed).renew().await
     }
 
-    fn held(&self, scope: Box<str>, id: DeliveryId, token: ClaimToken) -> Held {
+    fn held(&self, scope: Box<str>, id: DeliveryId, token: ClaimToken, is_claimed: bool) -> Held {
         let place = Arc::new(Place::new(scope, id, &self.shared.terms));
-        Held { shared: Arc::clone(&self.shared), place, token, is_claimed: true }
+        Held { shared: Arc::clone(&self.shared), place, token, is_claimed }
     }
 
     /// The time.

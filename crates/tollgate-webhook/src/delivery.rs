@@ -47,7 +47,7 @@ impl Delivery {
         &self.held.place.id
     }
 
-    /// Whether it is known to be the first: not if the store could not tell and it is processed anyway.
+    /// Whether it was known to be the first when it arrived: not if the store could not tell and it is processed anyway.
     #[must_use]
     pub const fn is_claimed(&self) -> bool {
         self.held.is_claimed
@@ -82,7 +82,8 @@ impl Delivery {
 
     /// The work takes longer: holds the claim for another lease from now on.
     ///
-    /// [`Hold::Lost`] says that the lease had run out: stop, if the work must not be done twice.
+    /// [`Hold::Lost`] says that the lease had run out: stop, if the work must not be done twice. A delivery that is processed although the
+    /// store could not tell is claimed first, if it can be by now; lost is then what another has claimed or done.
     ///
     /// # Errors
     /// If the store could not; the lease goes on as it was.

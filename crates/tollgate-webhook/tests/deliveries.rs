@@ -211,6 +211,41 @@ async fn in_an_outage_the_endpoint_says_what_is_done() {
 }
 
 #[tokio::test]
+async fn what_is_processed_in_an_outage_is_claimed_when_it_is_renewed() {
+    let (clock, store) = (ManualClock::at_unix_ms(START), Slow::default());
+    for is_simple in [false, true] {
+        let mut builder = builder(store.clone(), &clock, OnClaimOutage::ProcessAnyway);
+        if is_simple {
+            builder = builder.simple("github-delivery:");
+        }
+        let anyway = builder.build().unwrap();
+        store.0.fails.store(true, Ordering::SeqCst);
+        let one = first(&anyway, &id("1")).await.unwrap();
+        let same = first(&anyway, &id("1")).await.unwrap().hand_over().to_string();
+        let same: DeliveryTicket = same.parse().unwrap();
+        let queued = first(&anyway, &id("2")).await.unwrap().hand_over().to_string();
+        let queued: DeliveryTicket = queued.parse().unwrap();
+        assert!(!one.is_claimed() && !same.is_claimed() && !queued.is_claimed());
+        assert_eq!(one.renew().await.unwrap_err().kind(), StoreErrorKind::Unreachable);
+        store.0.fails.store(false, Ordering::SeqCst);
+        assert_eq!(anyway.renew(&queued).await.unwrap(), Hold::Ours);
+        assert!(first(&anyway, &id("2")).await.is_none(), "its ticket has claimed it");
+        // Each time for another lease.
+        for _ in 0..3 {
+            assert_eq!(one.renew().await.unwrap(), Hold::Ours);
+            assert_eq!(anyway.renew(&same).await.unwrap(), Hold::Lost, "the other one has it");
+            clock.advance(Duration::from_secs(200));
+        }
+        assert!(first(&anyway, &id("1")).await.is_none());
+        assert_eq!(one.confirm().await.unwrap(), Hold::Ours);
+        let late = anyway.take_over(same);
+        assert_eq!(late.renew().await.unwrap(), Hold::Lost);
+        assert_eq!(late.confirm().await.unwrap(), Hold::Lost);
+        assert!(matches!(anyway.begin("17", &id("1")).await, Begin::Duplicate));
+    }
+}
+
+#[tokio::test]
 async fn a_claim_whose_answer_is_lost_for_good_is_released_later() {
     let (clock, store) = (ManualClock::at_unix_ms(START), Slow::default());
     let anyway = builder(store.clone(), &clock, OnClaimOutage::ProcessAnyway).build().unwrap();
