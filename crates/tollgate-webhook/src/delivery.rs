@@ -99,6 +99,9 @@ impl Delivery {
     }
 
     /// Gives it to another process: nothing is done when this value is dropped.
+    ///
+    /// Call it before the ticket is queued, so that nothing that happens in between releases what a worker has begun. If it cannot be
+    /// queued, [`Deliveries::take_over`](crate::Deliveries::take_over) takes it back.
     #[must_use = "what is not taken over is held until its lease ends"]
     pub fn hand_over(self) -> DeliveryTicket {
         let ticket = self.ticket();

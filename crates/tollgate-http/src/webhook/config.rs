@@ -10,11 +10,11 @@ use serde::Deserialize;
 use tollgate_core::Timestamp;
 use tollgate_guard::{Charges, Outage};
 use tollgate_webhook::{
-    Begin, Deliveries, Delivery, DeliveryId, GITHUB_DELIVERY, GITHUB_EVENT, GITHUB_HOOK, GithubSecrets,
-    SignatureError, StandardSecrets, StripeSecrets, WEBHOOK_ID,
+    Begin, Deliveries, DeliveryId, GITHUB_DELIVERY, GITHUB_EVENT, GITHUB_HOOK, GithubSecrets, SignatureError,
+    StandardSecrets, StripeSecrets, WEBHOOK_ID,
 };
 
-use super::{Received, source_limit::SourceLimit};
+use super::{Received, hand_over::Held, source_limit::SourceLimit};
 use crate::{Rejection, retry_after};
 
 type Scope = dyn Fn(&request::Parts) -> Result<String, Rejection> + Send + Sync;
@@ -54,7 +54,7 @@ pub(super) enum Secrets {
 
 /// A delivery to be processed.
 pub(super) struct First {
-    pub(super) delivery: Delivery,
+    pub(super) delivery: Held,
     pub(super) received: Received,
     pub(super) body: Bytes,
 }
@@ -123,7 +123,9 @@ impl Config {
         match self.deliveries.begin(&scope, &id).await {
             Begin::First(delivery) => {
                 let event = event.map(|event| event.as_str().into());
-                let received = Received::new(&delivery, event, sent_at);
+                let ticket = delivery.ticket();
+                let delivery = Held::new(delivery, self.deliveries.clone());
+                let received = Received::new(ticket, delivery.share(), event, sent_at);
                 Ok(First { delivery, received, body })
             }
             Begin::Duplicate => Err(said(StatusCode::OK, "duplicate")),
