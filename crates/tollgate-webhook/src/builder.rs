@@ -47,11 +47,25 @@ impl DeliveriesBuilder {
         self
     }
 
-    /// How to run what is left to do when a [`Delivery`](crate::Delivery) is dropped: its claim is released then. With Tokio
-    /// `|task| drop(tokio::spawn(task))`, or what `tollgate_guard::tokio_spawner` makes.
+    /// How to run what is left to do when a [`Delivery`](crate::Delivery) is dropped: its claim is released then, or its confirmation,
+    /// which failed or was given up, is tried once more. With Tokio `|task| drop(tokio::spawn(task))`, or what
+    /// `tollgate_guard::tokio_spawner` makes. It must neither block nor run the task on the spot.
     ///
     /// A store that answers at once, in memory, needs none. With any other and no spawner, the claim of a handler that panics or is
-    /// cancelled is held until its lease ends.
+    /// cancelled is held until its lease ends. So it is if the task is dropped before its end, as when a runtime shuts down. A warning
+    /// is logged then.
+    ///
+    /// To lose none at shutdown, spawn where tasks can be waited for, such as on the `TaskTracker` of `tokio-util`: once the server has
+    /// stopped, close the tracker and wait for it, for as long as the store's deadline at most.
+    ///
+    /// ```text
+    /// let tracker = TaskTracker::new();
+    /// let tasks = tracker.clone();
+    /// let deliveries = builder.spawner(move |task| drop(tasks.spawn(task))).build()?;
+    /// // … serve until told to stop …
+    /// tracker.close();
+    /// tracker.wait().await;
+    /// ```
     pub fn spawner(
         mut self,
         spawner: impl Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync + 'static,

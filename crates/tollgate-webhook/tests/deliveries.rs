@@ -16,6 +16,7 @@ use tollgate_core::{Timestamp, Window};
 use tollgate_guard::{Clock as _, ManualClock};
 use tollgate_memory::MemoryStore;
 use tollgate_store::{Claim, Claimed, Claims, Confirm, Hold, Release, StoreError, StoreErrorKind};
+use tollgate_testbed::Log;
 use tollgate_webhook::{
     Begin, Deliveries, DeliveriesBuilder, DeliveriesError, Delivery, DeliveryId, DeliveryIdError,
     DeliveryTicket, OnClaimOutage,
@@ -163,6 +164,39 @@ async fn a_spawner_that_panics_harms_nobody() {
     };
     assert!(std::panic::AssertUnwindSafe(panics).catch_unwind().await.is_err());
     assert!(first(&deliveries, &id("1")).await.is_none(), "until its lease ends");
+}
+
+#[test]
+fn what_is_not_released_in_the_background_is_logged() {
+    let drops: fn(Task) = drop;
+    let begins_and_drops: fn(Task) = |task| assert!(task.now_or_never().is_none());
+    let panics: fn(Task) = |_| panic!("no runtime");
+    let works: fn(Task) = |task| task.now_or_never().unwrap();
+    // A spawner, whether the store stalls, and whether it warns.
+    let cases = [
+        (Some(drops), false, true),
+        (Some(begins_and_drops), true, true),
+        (Some(panics), false, true),
+        (Some(works), false, false),
+        (None, true, true),
+        (None, false, false),
+    ];
+    for (at, (spawner, stalls, warns)) in cases.into_iter().enumerate() {
+        let (log, store) = (Log::default(), Slow::default());
+        let mut builder = builder(store.clone(), &ManualClock::at_unix_ms(START), OnClaimOutage::Unavailable);
+        if let Some(spawner) = spawner {
+            builder = builder.spawner(spawner);
+        }
+        let deliveries = builder.build().unwrap();
+        let delivery = first(&deliveries, &id("1")).now_or_never().unwrap().unwrap();
+        store.0.stalls.store(stalls, Ordering::SeqCst);
+        tracing::dispatcher::with_default(&log.dispatch(), || drop(delivery));
+        let lines = log.lines();
+        assert_eq!(lines.len(), usize::from(warns), "{at}: {lines:?}");
+        assert!(lines.iter().all(|line| line.contains("held until its lease ends") && line.contains("id=1")));
+        store.0.stalls.store(false, Ordering::SeqCst);
+        assert_eq!(first(&deliveries, &id("1")).now_or_never().unwrap().is_none(), warns, "{at}");
+    }
 }
 
 #[tokio::test]

@@ -32,7 +32,8 @@ use crate::Rejection;
 /// The service gets the raw body, and the delivery as [`Received`](crate::Received) in the request's extensions. Its answer ends it: a status of
 /// 2xx confirms, any other releases, and an [`Ending`](crate::Ending) in the response's extensions says otherwise. An error of the
 /// service, a panic, and a request that is cancelled release too, the last two in the background. Work that goes on after the answer is
-/// [handed over](crate::Received::hand_over).
+/// [handed over](crate::Received::hand_over). What runs in the background is the deliveries' spawner's: give them one whose tasks can be
+/// [waited for](tollgate_webhook::DeliveriesBuilder::spawner) at shutdown.
 ///
 /// Its answers are responses; the service's error type stays as it is. The service is not asked to be ready before the delivery is
 /// claimed, so who sends slowly holds no place in it. Put a timeout outside of this layer: how long a body may take is not its business.
