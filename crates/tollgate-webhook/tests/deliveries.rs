@@ -313,6 +313,15 @@ fn what_cannot_be_is_refused_before_the_first_delivery() {
     let short = named("github").lease(Window::DAY).retention(Window::HOUR).build();
     assert!(matches!(short, Err(DeliveriesError::Retention { .. })));
     assert!(matches!(named("github").simple(" ").build(), Err(DeliveriesError::KeyPrefix)));
+    // The mode has one time of its own, in whatever order they are said.
+    for beside in [
+        named("github").simple("x:").lease(Window::HOUR),
+        named("github").lease(Window::HOUR).simple("x:"),
+        named("github").simple("x:").retention(Window::WEEK),
+        named("github").retention(Window::WEEK).simple("x:"),
+    ] {
+        assert!(matches!(beside.build(), Err(DeliveriesError::SimpleTimes)));
+    }
     for error in [named("").build().unwrap_err(), short.unwrap_err()] {
         assert!(!error.to_string().is_empty());
     }
