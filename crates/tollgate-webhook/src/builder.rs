@@ -77,8 +77,9 @@ impl DeliveriesBuilder {
     /// the hook or project. It is made at once if there is none yet, and lives for 24 hours.
     ///
     /// It is what `SET github-delivery:<id> … NX EX 86400` does, and shares its marks with programs that do that. A delivery in
-    /// progress is a duplicate; to confirm needs no call; to release removes the mark. If the process dies meanwhile, the delivery is
-    /// lost until the mark has gone. Two hooks of one event are one.
+    /// progress is a duplicate; to confirm has the mark live for 24 hours from then, and lets a store that is full give it up before one
+    /// that is in progress; to release removes it. If the process dies meanwhile, the delivery is lost until the mark has gone. Two
+    /// hooks of one event are one.
     ///
     /// A lease and a retention are not for this mode, in which there is but one time.
     pub fn simple(mut self, key_prefix: impl Into<String>) -> Self {

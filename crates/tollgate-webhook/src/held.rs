@@ -37,9 +37,6 @@ impl Held {
         if !self.is_ours().await? {
             return Ok(Hold::Lost);
         }
-        if self.shared.terms.simple.is_some() {
-            return Ok(Hold::Ours);
-        }
         let parts = self.place.parts();
         let confirm = Confirm {
             key: self.place.key(&parts),
