@@ -3,7 +3,7 @@
 use std::{borrow::Cow, fmt, sync::Arc};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Response, StatusCode, header, request};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, Version, header, request};
 use http_body::Body;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::Deserialize;
@@ -68,7 +68,7 @@ impl Config {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         if announced(&head.headers).is_some_and(|bytes| bytes > self.body_limit as u64) {
-            return Err(too_large());
+            return Err(too_large(head.version));
         }
         let charges = match &self.limit {
             Some(limit) => {
@@ -78,19 +78,19 @@ impl Config {
             }
             None => Charges::none(),
         };
+        if let Err(error) = self.verify_headers(&head.headers) {
+            return Err(self.not_genuine(&charges, unsigned(error)).await);
+        }
         let body = match Limited::new(body, self.body_limit).collect().await {
             Ok(body) => body.to_bytes(),
             Err(error) if error.is::<LengthLimitError>() => {
-                return Err(self.not_genuine(&charges, too_large()).await);
+                return Err(self.not_genuine(&charges, too_large(head.version)).await);
             }
             Err(_) => return Err(Rejection::problem(StatusCode::BAD_REQUEST, "the body did not arrive")),
         };
         let sent_at = match self.verify(&head.headers, &body) {
             Ok(sent_at) => sent_at,
-            Err(error) => {
-                let rejection = Rejection::problem(StatusCode::UNAUTHORIZED, error);
-                return Err(self.not_genuine(&charges, rejection).await);
-            }
+            Err(error) => return Err(self.not_genuine(&charges, unsigned(error)).await),
         };
         self.claim(head, body, sent_at).await
     }
@@ -146,6 +146,15 @@ impl Config {
                 rejection.headers_mut().insert(header::RETRY_AFTER, wait);
                 Err(rejection)
             }
+        }
+    }
+
+    /// Checks what can be told of the signature before the body is read.
+    fn verify_headers(&self, headers: &HeaderMap) -> Result<(), SignatureError> {
+        match &self.secrets {
+            Secrets::Github(secrets) => secrets.verify_headers(headers),
+            Secrets::Standard(secrets) => secrets.verify_headers(headers),
+            Secrets::Stripe(secrets) => secrets.verify_headers(headers),
         }
     }
 
@@ -205,11 +214,17 @@ fn bad(detail: impl fmt::Display) -> Rejection {
     Rejection::problem(StatusCode::BAD_REQUEST, detail)
 }
 
-fn too_large() -> Rejection {
+fn unsigned(error: SignatureError) -> Rejection {
+    Rejection::problem(StatusCode::UNAUTHORIZED, error)
+}
+
+fn too_large(version: Version) -> Rejection {
     let mut rejection =
         Rejection::problem(StatusCode::PAYLOAD_TOO_LARGE, "the body is longer than is allowed here");
-    // What is left of it is not read.
-    rejection.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    // What is left of it is not read. From HTTP/2 on a stream ends by itself, and the field is forbidden.
+    if version < Version::HTTP_2 {
+        rejection.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     rejection
 }
 

@@ -21,6 +21,7 @@ use crate::Rejection;
 /// |---|---|
 /// | the announced length is within the limit | 413 |
 /// | the source is within its limit, which only counts what is not genuine | 429, before the body is read |
+/// | the signature's headers are there once, and well formed | 401, counted, before the body is read |
 /// | the body is within the limit | 413, counted |
 /// | one of the secrets signed it, not long ago | 401, counted; nothing is written |
 /// | the delivery has an id | 400 |
@@ -65,7 +66,8 @@ use crate::Rejection;
 /// let webhook = WebhookLayer::github(secrets.clone(), deliveries)
 ///     .source_limit(guard, |_head| Ok(Charges::from(FORGERIES.charge("everybody")))) // better: by visitor
 ///     .events(|arrival| arrival.event == Some("push"));
-/// let app: Router = Router::new().route("/webhooks/github", post(on_push)).route_layer(webhook);
+/// // Round the handler alone: round the whole route, a GET too would be asked for its signature.
+/// let app: Router = Router::new().route("/webhooks/github", post(on_push).route_layer(webhook));
 ///
 /// # let body = r#"{"ref":"refs/heads/main"}"#;
 /// # let request = || Request::post("/webhooks/github")
@@ -75,7 +77,9 @@ use crate::Rejection;
 /// #     .header("x-hub-signature-256", secrets.sign(body.as_bytes()))
 /// #     .body(Body::from(body));
 /// assert_eq!(app.clone().oneshot(request()?).await?.status(), 204);
-/// assert_eq!(app.oneshot(request()?).await?.status(), 200); // a duplicate
+/// assert_eq!(app.clone().oneshot(request()?).await?.status(), 200); // a duplicate
+/// # let other = Request::get("/webhooks/github").body(Body::empty())?;
+/// # assert_eq!(app.oneshot(other).await?.status(), 405);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # }
