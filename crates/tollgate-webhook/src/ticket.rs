@@ -4,7 +4,7 @@ use std::{error::Error, fmt, str::FromStr};
 
 use tollgate_store::ClaimToken;
 
-use crate::DeliveryId;
+use crate::{DeliveryId, deliveries::is_scope};
 
 /// A claim in a form that can be queued: whoever takes it over confirms or releases it.
 ///
@@ -81,6 +81,9 @@ impl FromStr for DeliveryTicket {
     fn from_str(text: &str) -> Result<Self, TicketError> {
         let (token, rest) = text.split_once(' ').ok_or(TicketError(()))?;
         let (id, scope) = rest.split_once(' ').ok_or(TicketError(()))?;
+        if !is_scope(scope) {
+            return Err(TicketError(()));
+        }
         let (token, is_claimed) = match token.strip_suffix(UNCLAIMED) {
             Some(token) => (token, false),
             None => (token, true),

@@ -211,6 +211,15 @@ async fn a_ticket_is_one_line_of_text() {
         assert_eq!(deliveries.take_over(ticket).confirm().await.unwrap(), Hold::Ours);
         assert!(matches!(deliveries.begin(scope, &id("a:b")).await, Begin::Duplicate));
     }
+    let anyway = builder(MemoryStore::new(), &ManualClock::at_unix_ms(START), OnClaimOutage::ProcessAnyway);
+    let anyway = anyway.build().unwrap();
+    for scope in ["a\nb", "\r", "a\0", "\u{1b}[2J", "a\u{7f}", "a\u{85}b", "a\u{2028}b"] {
+        for deliveries in [&deliveries, &anyway] {
+            let begun = deliveries.begin(scope, &id("1")).await;
+            let Begin::Unavailable(error) = begun else { panic!("{scope:?}: {begun:?}") };
+            assert_eq!(error.kind(), StoreErrorKind::Misuse);
+        }
+    }
     let token = "0".repeat(32);
     for text in [
         "",
@@ -220,6 +229,8 @@ async fn a_ticket_is_one_line_of_text() {
         &format!("+{} id s", &token[1..]),
         "1 id s",
         &format!("{token} i/d s"),
+        &format!("{token}?? id s"),
+        &format!("{token} id s\n"),
     ] {
         assert!(text.parse::<DeliveryTicket>().is_err(), "{text:?}");
     }

@@ -9,6 +9,7 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::Deserialize;
 use tollgate_core::Timestamp;
 use tollgate_guard::{Charges, Outage};
+use tollgate_store::StoreErrorKind;
 use tollgate_webhook::{
     Begin, Deliveries, DeliveryId, GITHUB_DELIVERY, GITHUB_EVENT, GITHUB_HOOK, GithubSecrets, SignatureError,
     StandardSecrets, StripeSecrets, WEBHOOK_ID,
@@ -136,6 +137,11 @@ impl Config {
                 let wait = retry_after(until, self.deliveries.now());
                 rejection.headers_mut().insert(header::RETRY_AFTER, wait);
                 Err(rejection)
+            }
+            Begin::Unavailable(error) if error.kind() == StoreErrorKind::Misuse => {
+                tracing::error!(error = &error as &dyn std::error::Error, "a delivery cannot be claimed");
+                let detail = "this delivery cannot be claimed";
+                Err(Rejection::problem(StatusCode::BAD_REQUEST, detail))
             }
             Begin::Unavailable(_) => {
                 let detail =

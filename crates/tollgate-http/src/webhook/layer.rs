@@ -26,6 +26,7 @@ use crate::Rejection;
 /// | one of the secrets signed it, not long ago | 401, counted; nothing is written |
 /// | the delivery has an id | 400 |
 /// | the filter wants it | 200 `ignored` |
+/// | the [scope](WebhookLayer::scope) is one line of text | 400 |
 /// | nobody has processed it | 200 `duplicate` |
 /// | nobody is processing it | 202 from GitHub, which does not come again; else 409 and `Retry-After` |
 /// | the store can tell, or [`ProcessAnyway`](tollgate_webhook::OnClaimOutage::ProcessAnyway) says to go on | 503 and `Retry-After` |
@@ -144,7 +145,8 @@ impl WebhookLayer {
     }
 
     /// Claims deliveries for what this says: a project out of the path, for instance. Unless it is given, GitHub's are claimed for
-    /// the hook's id, and those of others for the endpoint alone.
+    /// the hook's id, and those of others for the endpoint alone. A scope with a line break or another control character is answered
+    /// with 400, and logged.
     pub fn scope(
         mut self,
         scope: impl Fn(&request::Parts) -> Result<String, Rejection> + Send + Sync + 'static,

@@ -221,6 +221,17 @@ async fn an_id_is_there_once_and_plain() {
 }
 
 #[tokio::test]
+async fn a_scope_is_one_line() {
+    let stand = Stand::memory();
+    let rig = stand.rig(OnClaimOutage::ProcessAnyway);
+    for scope in ["a\nb", "\u{1b}[2J"] {
+        let layer = rig.layer().scope(move |_| Ok(scope.to_owned()));
+        assert_eq!(rig.behind(&layer).oneshot(rig.request("1", "done")).await.unwrap().status(), 400);
+    }
+    assert_eq!((rig.runs(), stand.keys()), (0, 0));
+}
+
+#[tokio::test]
 async fn what_the_filter_does_not_want_is_not_claimed() {
     let stand = Stand::memory();
     let rig = stand.rig(OnClaimOutage::Unavailable);
