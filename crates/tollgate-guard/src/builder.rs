@@ -54,7 +54,9 @@ impl<S: Store> GuardBuilder<S> {
     ///
     /// A store that answers at once needs none. With any other and no spawner, what a dropped reservation took stays spent, and a
     /// warning is logged. It is called where the reservation is dropped, and must neither block nor run the task on the spot. With
-    /// the feature `tokio`, `tokio_spawner` makes one; on another runtime it is a line:
+    /// the feature `tokio`, `tokio_spawner` makes one. A runtime that shuts down drops its tasks: to lose none, spawn where they can be
+    /// waited for, such as on the `TaskTracker` of `tokio-util`, and wait once the server has stopped. Such a spawner, or one on
+    /// another runtime, is a line:
     ///
     /// ```
     /// # use tollgate_guard::{Guard, SettleTask};

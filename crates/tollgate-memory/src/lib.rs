@@ -53,8 +53,9 @@
 //! # Claims
 //!
 //! The store keeps [`Claims`](tollgate_store::Claims) too, under a lock of their own and beside the counts: at most as many as it may
-//! hold keys. When there is no room for one more, the one that was confirmed first is forgotten, and [`MemoryStats::dropped_claims`] rises if
-//! it still said something: its message would be worked on again if it arrived once more. A claim that is running is never forgotten
+//! hold keys. When there is no room for one more, one goes whose lease has ended; else, of those that are done, the one that would be
+//! forgotten first, and [`MemoryStats::dropped_claims`] rises if it still
+//! said something: its message would be worked on again if it arrived once more. A claim that is running is never forgotten
 //! before its lease ends; where all of them are, the next one is a [`Busy`](tollgate_store::StoreErrorKind::Busy). With the process all
 //! of it goes.
 //!

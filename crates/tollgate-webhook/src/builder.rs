@@ -17,8 +17,8 @@ pub struct DeliveriesBuilder {
     claims: Arc<dyn Claims>,
     clock: Arc<Clock>,
     spawner: Option<Arc<Spawner>>,
-    lease: Window,
-    retention: Window,
+    lease: Option<Window>,
+    retention: Option<Window>,
     on_outage: OnClaimOutage,
     simple: Option<String>,
 }
@@ -30,28 +30,41 @@ impl DeliveriesBuilder {
         clock: Arc<Clock>,
         on_outage: OnClaimOutage,
     ) -> Self {
-        let (lease, retention) = (Deliveries::LEASE, Deliveries::RETENTION);
-        Self { name, claims, clock, spawner: None, lease, retention, on_outage, simple: None }
+        Self { name, claims, clock, spawner: None, lease: None, retention: None, on_outage, simple: None }
     }
 
     /// How long a claim is held: a little above what the work takes at most, five minutes unless told otherwise. Longer work renews.
     /// If a worker dies, a redelivery is processed after that.
     pub fn lease(mut self, lease: Window) -> Self {
-        self.lease = lease;
+        self.lease = Some(lease);
         self
     }
 
     /// How long a confirmed id is a duplicate: longer than the sender delivers again, seven days unless told otherwise.
     pub fn retention(mut self, retention: Window) -> Self {
-        self.retention = retention;
+        self.retention = Some(retention);
         self
     }
 
-    /// How to run what is left to do when a [`Delivery`](crate::Delivery) is dropped: its claim is released then. With Tokio
-    /// `|task| drop(tokio::spawn(task))`, or what `tollgate_guard::tokio_spawner` makes.
+    /// How to run what is left to do when a [`Delivery`](crate::Delivery) is dropped: its claim is released then, or its confirmation,
+    /// which failed or was given up, is tried once more. With Tokio `|task| drop(tokio::spawn(task))`, or what
+    /// `tollgate_guard::tokio_spawner` makes. It must neither block nor run the task on the spot.
     ///
     /// A store that answers at once, in memory, needs none. With any other and no spawner, the claim of a handler that panics or is
-    /// cancelled is held until its lease ends.
+    /// cancelled is held until its lease ends. So it is if the task is dropped before its end, as when a runtime shuts down. A warning
+    /// is logged then.
+    ///
+    /// To lose none at shutdown, spawn where tasks can be waited for, such as on the `TaskTracker` of `tokio-util`: once the server has
+    /// stopped, close the tracker and wait for it, for as long as the store's deadline at most.
+    ///
+    /// ```text
+    /// let tracker = TaskTracker::new();
+    /// let tasks = tracker.clone();
+    /// let deliveries = builder.spawner(move |task| drop(tasks.spawn(task))).build()?;
+    /// // … serve until told to stop …
+    /// tracker.close();
+    /// tracker.wait().await;
+    /// ```
     pub fn spawner(
         mut self,
         spawner: impl Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync + 'static,
@@ -64,30 +77,40 @@ impl DeliveriesBuilder {
     /// the hook or project. It is made at once if there is none yet, and lives for 24 hours.
     ///
     /// It is what `SET github-delivery:<id> … NX EX 86400` does, and shares its marks with programs that do that. A delivery in
-    /// progress is a duplicate; to confirm needs no call; to release removes the mark. If the process dies meanwhile, the delivery is
-    /// lost until the mark has gone. Two hooks of one event are one.
+    /// progress is a duplicate; to confirm has the mark live for 24 hours from then, and lets a store that is full give it up before one
+    /// that is in progress; to release removes it. If the process dies meanwhile, the delivery is lost until the mark has gone. Two
+    /// hooks of one event are one.
+    ///
+    /// A lease and a retention are not for this mode, in which there is but one time.
     pub fn simple(mut self, key_prefix: impl Into<String>) -> Self {
         self.simple = Some(key_prefix.into());
-        (self.lease, self.retention) = (Deliveries::SIMPLE_RETENTION, Deliveries::SIMPLE_RETENTION);
         self
     }
 
     /// The deliveries. Nothing is sent yet.
     ///
     /// # Errors
-    /// Only if the name is none, the retention is shorter than the lease, or the literal keys would begin with nothing.
+    /// Only if the name is none, the retention is shorter than the lease, the literal keys would begin with nothing, or the simple mode
+    /// was given a lease or a retention.
     pub fn build(self) -> Result<Deliveries, DeliveriesError> {
         Name::try_new(&self.name).map_err(DeliveriesError::Name)?;
-        if self.retention < self.lease {
-            return Err(DeliveriesError::Retention { lease: self.lease, retention: self.retention });
+        let (lease, retention) = if self.simple.is_none() {
+            (self.lease.unwrap_or(Deliveries::LEASE), self.retention.unwrap_or(Deliveries::RETENTION))
+        } else if self.lease.is_some() || self.retention.is_some() {
+            return Err(DeliveriesError::SimpleTimes);
+        } else {
+            (Deliveries::SIMPLE_RETENTION, Deliveries::SIMPLE_RETENTION)
+        };
+        if retention < lease {
+            return Err(DeliveriesError::Retention { lease, retention });
         }
         if self.simple.as_ref().is_some_and(|prefix| prefix.trim().is_empty()) {
             return Err(DeliveriesError::KeyPrefix);
         }
         let terms = Terms {
             name: self.name.into(),
-            lease: self.lease,
-            retention: self.retention,
+            lease,
+            retention,
             on_outage: self.on_outage,
             simple: self.simple.map(Into::into),
         };
@@ -123,6 +146,9 @@ pub enum DeliveriesError {
     },
     /// The literal keys of the simple mode would be nothing but an id, and could be anybody's.
     KeyPrefix,
+    /// The simple mode was given a lease or a retention: its marks live for [`Deliveries::SIMPLE_RETENTION`], whatever becomes of the
+    /// work.
+    SimpleTimes,
 }
 
 impl fmt::Display for DeliveriesError {
@@ -136,6 +162,9 @@ impl fmt::Display for DeliveriesError {
             Self::KeyPrefix => {
                 f.write_str("literal keys need a beginning of their own, as in `github-delivery:`")
             }
+            Self::SimpleTimes => f.write_str(
+                "the marks of the simple mode live for a day: leave out the lease and the retention, or the mode",
+            ),
         }
     }
 }
@@ -144,7 +173,7 @@ impl Error for DeliveriesError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Name(error) => Some(error),
-            Self::Retention { .. } | Self::KeyPrefix => None,
+            Self::Retention { .. } | Self::KeyPrefix | Self::SimpleTimes => None,
         }
     }
 }

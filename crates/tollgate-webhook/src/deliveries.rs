@@ -89,7 +89,8 @@ pub enum Begin {
     },
     /// It was processed.
     Duplicate,
-    /// It cannot be told, and [`OnClaimOutage::Unavailable`] says to refuse it then.
+    /// It cannot be told, and [`OnClaimOutage::Unavailable`] says to refuse it then. Or the scope is none, which is a fault of the program
+    /// and never let through: a [`Misuse`](tollgate_store::StoreErrorKind::Misuse).
     Unavailable(StoreError),
 }
 
@@ -122,8 +123,15 @@ impl Deliveries {
     ///
     /// Call it once for each request that arrives, after its signature was checked: else anyone could use up ids. Call it before
     /// anything is counted: a duplicate must not spend a quota.
+    ///
+    /// A scope has no line breaks and no other control characters: it is part of a line in a [ticket](DeliveryTicket).
     pub async fn begin(&self, scope: &str, id: &DeliveryId) -> Begin {
-        let delivery = Delivery::new(self.held(scope.into(), id.clone(), new_token()));
+        if !is_scope(scope) {
+            return Begin::Unavailable(StoreError::misuse(
+                "the scope of a delivery holds a line break or another control character: leave them out",
+            ));
+        }
+        let delivery = Delivery::new(self.held(scope.into(), id.clone(), new_token(), true));
         let claimed = delivery.held().claim().await;
         match claimed {
             Ok(Claimed::Ours { .. }) => Begin::First(delivery),
@@ -158,8 +166,8 @@ impl Deliveries {
     ///
     /// Its lease has gone on meanwhile: [`Delivery::renew`] says whether it is still held.
     pub fn take_over(&self, ticket: DeliveryTicket) -> Delivery {
-        let DeliveryTicket { scope, id, token } = ticket;
-        Delivery::new(self.held(scope, id, token))
+        let DeliveryTicket { scope, id, token, is_claimed } = ticket;
+        Delivery::new(self.held(scope, id, token, is_claimed))
     }
 
     /// Holds the claim of this ticket for another lease from now on: see [`Delivery::renew`].
@@ -167,13 +175,13 @@ impl Deliveries {
     /// # Errors
     /// If the store could not; the lease goes on as it was.
     pub async fn renew(&self, ticket: &DeliveryTicket) -> Result<Hold, StoreError> {
-        let DeliveryTicket { scope, id, token } = ticket.clone();
-        self.held(scope, id, token).renew().await
+        let DeliveryTicket { scope, id, token, is_claimed } = ticket.clone();
+        self.held(scope, id, token, is_claimed).renew().await
     }
 
-    fn held(&self, scope: Box<str>, id: DeliveryId, token: ClaimToken) -> Held {
+    fn held(&self, scope: Box<str>, id: DeliveryId, token: ClaimToken, is_claimed: bool) -> Held {
         let place = Arc::new(Place::new(scope, id, &self.shared.terms));
-        Held { shared: Arc::clone(&self.shared), place, token, is_claimed: true }
+        Held { shared: Arc::clone(&self.shared), place, token, is_claimed }
     }
 
     /// The time.
@@ -202,6 +210,11 @@ impl fmt::Debug for Deliveries {
             .field("claims", &self.shared.claims)
             .finish_non_exhaustive()
     }
+}
+
+/// Whether a scope is one line of text.
+pub(crate) fn is_scope(text: &str) -> bool {
+    !text.contains(|sign: char| sign.is_control() || matches!(sign, '\u{2028}' | '\u{2029}'))
 }
 
 /// 128 random bits for each request that arrives. Where the system has none to give, what the standard library seeds its maps with.

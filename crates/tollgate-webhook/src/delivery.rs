@@ -13,9 +13,9 @@ use crate::{DeliveryId, DeliveryTicket, deliveries::Task, held::Held};
 
 /// A delivery that is this request's to process: confirm it when the work is done, release it when it is not.
 ///
-/// Dropped without either, by a panic or because the request was cancelled, it is released: at once where the store answers at once, as
-/// in memory, else in the background, if the deliveries were given a [`spawner`](crate::DeliveriesBuilder::spawner). Else its lease has
-/// to run out.
+/// Dropped without either, by a panic or because the request was cancelled, it is released: by the
+/// [`spawner`](crate::DeliveriesBuilder::spawner) in the background, if the deliveries were given one; without, at once where the store
+/// answers at once, as in memory. Else its lease has to run out, and a warning is logged.
 #[must_use = "dropped, a delivery is released: confirm it when the work is done"]
 pub struct Delivery {
     held: Held,
@@ -47,7 +47,7 @@ impl Delivery {
         &self.held.place.id
     }
 
-    /// Whether it is known to be the first: not if the store could not tell and it is processed anyway.
+    /// Whether it was known to be the first when it arrived: not if the store could not tell and it is processed anyway.
     #[must_use]
     pub const fn is_claimed(&self) -> bool {
         self.held.is_claimed
@@ -59,28 +59,31 @@ impl Delivery {
     /// the store could not tell is claimed first, if it can be by now.
     ///
     /// # Errors
-    /// If the store could not. The id is processed again then, if it arrives after the lease.
+    /// If the store could not. It is tried once more as when a delivery is dropped. If that fails too, the id is processed again, should
+    /// it arrive after the lease.
     pub async fn confirm(mut self) -> Result<Hold, StoreError> {
-        // Dropped half way, it is to be confirmed still.
+        // Dropped half way, or failed, it is to be confirmed still.
         self.left = Left::Confirm;
-        let confirmed = self.held.confirm().await;
+        let hold = self.held.confirm().await?;
         self.left = Left::Nothing;
-        confirmed
+        Ok(hold)
     }
 
     /// The work is not done: the next delivery of the id is processed.
     ///
     /// # Errors
-    /// If the store could not. The id is free once the lease has run out.
+    /// If the store could not. It is tried once more as when a delivery is dropped. If that fails too, the id is free once the lease has
+    /// run out.
     pub async fn release(mut self) -> Result<(), StoreError> {
-        let released = self.held.release().await;
+        self.held.release().await?;
         self.left = Left::Nothing;
-        released
+        Ok(())
     }
 
     /// The work takes longer: holds the claim for another lease from now on.
     ///
-    /// [`Hold::Lost`] says that the lease had run out: stop, if the work must not be done twice.
+    /// [`Hold::Lost`] says that the lease had run out: stop, if the work must not be done twice. A delivery that is processed although the
+    /// store could not tell is claimed first, if it can be by now; lost is then what another has claimed or done.
     ///
     /// # Errors
     /// If the store could not; the lease goes on as it was.
@@ -96,6 +99,9 @@ impl Delivery {
     }
 
     /// Gives it to another process: nothing is done when this value is dropped.
+    ///
+    /// Call it before the ticket is queued, so that nothing that happens in between releases what a worker has begun. If it cannot be
+    /// queued, [`Deliveries::take_over`](crate::Deliveries::take_over) takes it back.
     #[must_use = "what is not taken over is held until its lease ends"]
     pub fn hand_over(self) -> DeliveryTicket {
         let ticket = self.ticket();
@@ -120,41 +126,60 @@ impl Delivery {
 
 impl Drop for Delivery {
     fn drop(&mut self) {
-        let left = self.left;
-        if left == Left::Nothing {
+        if self.left == Left::Nothing {
             return;
         }
-        let held = self.held.clone();
-        let task: Task = Box::pin(async move {
-            let done = match left {
-                Left::Confirm => held.confirm().await.map(|_| ()),
-                _ => held.release().await,
-            };
-            if let Err(error) = done {
-                let error = &error as &dyn Error;
-                tracing::warn!(error, id = %held.place.id, "a dropped delivery is held until its lease ends");
-            }
-        });
-        // A second panic while one unwinds would end the process, and a runtime that has ended takes no task.
-        let run = || match &self.held.shared.spawner {
-            Some(spawner) => {
-                spawner(task);
-                true
-            }
-            None => at_once(task),
+        let why = match self.held.shared.spawner {
+            Some(_) => "its task was dropped",
+            None => "the deliveries have no spawner: give their builder one",
         };
-        if !catch_unwind(AssertUnwindSafe(run)).unwrap_or(false) {
-            tracing::warn!(
-                id = %self.id(),
-                "a dropped delivery is held until its lease ends: give the deliveries a spawner that works"
-            );
+        let unattended = Unattended { held: self.held.clone(), left: self.left, why };
+        // A second panic while one unwinds would end the process, and a runtime that has ended takes no task. Either drops the task,
+        // which tells the log.
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            let task: Task = Box::pin(unattended.run());
+            match &self.held.shared.spawner {
+                Some(spawner) => spawner(task),
+                None => at_once(task),
+            }
+        }));
+    }
+}
+
+/// What is left to do when nobody waits for it. Tells the log if it fails, or never ran to its end.
+struct Unattended {
+    held: Held,
+    left: Left,
+    why: &'static str,
+}
+
+impl Unattended {
+    async fn run(mut self) {
+        let done = match self.left {
+            Left::Confirm => self.held.confirm().await.map(|_| ()),
+            Left::Release => self.held.release().await,
+            Left::Nothing => Ok(()),
+        };
+        self.left = Left::Nothing;
+        if let Err(error) = done {
+            let error = &error as &dyn Error;
+            tracing::warn!(error, id = %self.held.place.id, "a dropped delivery is held until its lease ends");
         }
     }
 }
 
-/// Whether a task ends without waiting for anything, as with a store in memory.
-fn at_once(mut task: Task) -> bool {
-    task.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
+impl Drop for Unattended {
+    fn drop(&mut self) {
+        if self.left != Left::Nothing {
+            let (id, why) = (&self.held.place.id, self.why);
+            tracing::warn!(%id, why, "a dropped delivery is held until its lease ends");
+        }
+    }
+}
+
+/// Runs a task as far as it goes without waiting for anything: to its end, with a store in memory.
+fn at_once(mut task: Task) {
+    let _ = task.as_mut().poll(&mut Context::from_waker(Waker::noop()));
 }
 
 /// Without the token.

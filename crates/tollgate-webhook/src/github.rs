@@ -53,13 +53,20 @@ impl GithubSecrets {
         self.verify_signature(only(headers, GITHUB_SIGNATURE)?, body)
     }
 
+    /// Checks what can be told before the body is read: that [`GITHUB_SIGNATURE`] is there once, and well formed.
+    ///
+    /// # Errors
+    /// Only if it is not: [`GithubSecrets::verify`] would give the same error, whatever the body.
+    pub fn verify_headers(&self, headers: &HeaderMap) -> Result<(), SignatureError> {
+        read(only(headers, GITHUB_SIGNATURE)?).map(|_| ())
+    }
+
     /// Checks that one of the secrets signed this raw body, given the value of the header.
     ///
     /// # Errors
     /// Only if none did, or the value is not `sha256=` and 64 hex digits.
     pub fn verify_signature(&self, signature: &[u8], body: &[u8]) -> Result<(), SignatureError> {
-        let malformed = SignatureError::Malformed { header: GITHUB_SIGNATURE };
-        let signature = signature.strip_prefix(b"sha256=").and_then(hex::read).ok_or(malformed)?;
+        let signature = read(signature)?;
         if self.0.have_signed(&[body], &[signature]) { Ok(()) } else { Err(SignatureError::Mismatch) }
     }
 
@@ -68,6 +75,11 @@ impl GithubSecrets {
     pub fn sign(&self, body: &[u8]) -> String {
         format!("sha256={}", hex::of(&self.0.sign(&[body])))
     }
+}
+
+fn read(signature: &[u8]) -> Result<Vec<u8>, SignatureError> {
+    let malformed = SignatureError::Malformed { header: GITHUB_SIGNATURE };
+    signature.strip_prefix(b"sha256=").and_then(hex::read).ok_or(malformed)
 }
 
 /// Without the secrets.

@@ -23,6 +23,9 @@ impl Held {
     }
 
     pub(crate) async fn renew(&self) -> Result<Hold, StoreError> {
+        if !self.is_ours().await? {
+            return Ok(Hold::Lost);
+        }
         if self.shared.terms.simple.is_some() {
             return Ok(Hold::Ours);
         }
@@ -31,11 +34,8 @@ impl Held {
     }
 
     pub(crate) async fn confirm(&self) -> Result<Hold, StoreError> {
-        if !self.is_claimed && !matches!(self.claim().await?, Claimed::Ours { .. }) {
+        if !self.is_ours().await? {
             return Ok(Hold::Lost);
-        }
-        if self.shared.terms.simple.is_some() {
-            return Ok(Hold::Ours);
         }
         let parts = self.place.parts();
         let confirm = Confirm {
@@ -47,13 +47,24 @@ impl Held {
         self.shared.claims.confirm(confirm).await
     }
 
+    /// What could not be claimed when it arrived is claimed now, unless another has it by now. To claim it again changes nothing.
+    async fn is_ours(&self) -> Result<bool, StoreError> {
+        Ok(self.is_claimed || matches!(self.claim().await?, Claimed::Ours { .. }))
+    }
+
     pub(crate) async fn release(&self) -> Result<(), StoreError> {
         let parts = self.place.parts();
         self.shared.claims.release(Release { key: self.place.key(&parts), token: self.token }).await
     }
 
     pub(crate) fn ticket(&self) -> DeliveryTicket {
-        DeliveryTicket { scope: self.place.scope.clone(), id: self.place.id.clone(), token: self.token }
+        let Place { scope, id, .. } = &*self.place;
+        DeliveryTicket {
+            scope: scope.clone(),
+            id: id.clone(),
+            token: self.token,
+            is_claimed: self.is_claimed,
+        }
     }
 
     fn asked<'a>(&'a self, parts: &'a [tollgate_store::Part<'a>; 2]) -> Claim<'a> {

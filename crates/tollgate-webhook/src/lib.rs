@@ -67,6 +67,9 @@
 //!
 //! Two ends, since they differ by far: the lease, a little above the longest run, lets a delivery whose worker died be processed again
 //! soon; the retention, above the time in which the sender delivers again, holds duplicates back.
+//!
+//! What is dropped is released in the background. A process that ends in good order waits for that: see
+//! [`DeliveriesBuilder::spawner`].
 
 mod builder;
 mod deliveries;

@@ -56,6 +56,28 @@ pub struct StandardHeaders<'a> {
     pub signature: &'a [u8],
 }
 
+impl<'a> StandardHeaders<'a> {
+    fn of(headers: &'a HeaderMap) -> Result<Self, SignatureError> {
+        Ok(Self {
+            id: only(headers, WEBHOOK_ID)?,
+            timestamp: only(headers, WEBHOOK_TIMESTAMP)?,
+            signature: only(headers, WEBHOOK_SIGNATURE)?,
+        })
+    }
+
+    /// The time and the signatures.
+    fn read(&self) -> Result<(Timestamp, Vec<Vec<u8>>), SignatureError> {
+        if self.id.is_empty() {
+            return Err(SignatureError::Malformed { header: WEBHOOK_ID });
+        }
+        let signed_at =
+            time::instant(self.timestamp).ok_or(SignatureError::Malformed { header: WEBHOOK_TIMESTAMP })?;
+        let signatures =
+            signatures(self.signature).ok_or(SignatureError::Malformed { header: WEBHOOK_SIGNATURE })?;
+        Ok((signed_at, signatures))
+    }
+}
+
 /// Each costs an HMAC for each secret, and whoever sends them need not be genuine.
 const MOST_SIGNATURES: usize = 16;
 
@@ -100,12 +122,15 @@ impl StandardSecrets {
         body: &[u8],
         now: Timestamp,
     ) -> Result<Timestamp, SignatureError> {
-        let headers = StandardHeaders {
-            id: only(headers, WEBHOOK_ID)?,
-            timestamp: only(headers, WEBHOOK_TIMESTAMP)?,
-            signature: only(headers, WEBHOOK_SIGNATURE)?,
-        };
-        self.verify_signature(headers, body, now)
+        self.verify_signature(StandardHeaders::of(headers)?, body, now)
+    }
+
+    /// Checks what can be told before the body is read: that the three headers are there once each, and well formed.
+    ///
+    /// # Errors
+    /// Only if one is not: [`StandardSecrets::verify`] would give the same error, whatever the body.
+    pub fn verify_headers(&self, headers: &HeaderMap) -> Result<(), SignatureError> {
+        StandardHeaders::of(headers)?.read().map(|_| ())
     }
 
     /// As [`StandardSecrets::verify`], given the values of the headers.
@@ -118,14 +143,8 @@ impl StandardSecrets {
         body: &[u8],
         now: Timestamp,
     ) -> Result<Timestamp, SignatureError> {
-        let StandardHeaders { id, timestamp, signature } = headers;
-        if id.is_empty() {
-            return Err(SignatureError::Malformed { header: WEBHOOK_ID });
-        }
-        let signed_at =
-            time::instant(timestamp).ok_or(SignatureError::Malformed { header: WEBHOOK_TIMESTAMP })?;
-        let signatures =
-            signatures(signature).ok_or(SignatureError::Malformed { header: WEBHOOK_SIGNATURE })?;
+        let (signed_at, signatures) = headers.read()?;
+        let StandardHeaders { id, timestamp, .. } = headers;
         if !self.keys.have_signed(&[id, b".", timestamp, b".", body], &signatures) {
             return Err(SignatureError::Mismatch);
         }
@@ -152,16 +171,18 @@ impl fmt::Debug for StandardSecrets {
     }
 }
 
-/// The signatures that are HMACs. Those of other versions are passed over: a sender may use several.
+/// The signatures that can be HMACs. Those of other versions are passed over: a sender may use several. So is what is no base64, so that it
+/// does not spoil a genuine one beside it.
 fn signatures(value: &[u8]) -> Option<Vec<Vec<u8>>> {
     let words = value.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
-    let mut signatures = Vec::new();
+    let (mut signatures, mut words_of_ours) = (Vec::new(), 0);
     for word in words {
         let Some(base64) = word.strip_prefix(b"v1,") else { continue };
-        if signatures.len() == MOST_SIGNATURES {
+        if words_of_ours == MOST_SIGNATURES {
             return None;
         }
-        signatures.push(STANDARD.decode(base64).ok()?);
+        words_of_ours += 1;
+        signatures.extend(STANDARD.decode(base64));
     }
     (!signatures.is_empty()).then_some(signatures)
 }

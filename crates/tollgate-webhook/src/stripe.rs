@@ -72,6 +72,14 @@ impl StripeSecrets {
         self.verify_signature(only(headers, STRIPE_SIGNATURE)?, body, now)
     }
 
+    /// Checks what can be told before the body is read: that [`STRIPE_SIGNATURE`] is there once, and well formed.
+    ///
+    /// # Errors
+    /// Only if it is not: [`StripeSecrets::verify`] would give the same error, whatever the body.
+    pub fn verify_headers(&self, headers: &HeaderMap) -> Result<(), SignatureError> {
+        read(only(headers, STRIPE_SIGNATURE)?).map(|_| ()).ok_or(MALFORMED)
+    }
+
     /// As [`StripeSecrets::verify`], given the value of the header.
     ///
     /// # Errors
@@ -82,9 +90,7 @@ impl StripeSecrets {
         body: &[u8],
         now: Timestamp,
     ) -> Result<Timestamp, SignatureError> {
-        let malformed = SignatureError::Malformed { header: STRIPE_SIGNATURE };
-        let (timestamp, signatures) = read(value).ok_or(malformed)?;
-        let signed_at = time::instant(timestamp).ok_or(malformed)?;
+        let Signed { timestamp, signed_at, signatures } = read(value).ok_or(MALFORMED)?;
         if !self.keys.have_signed(&[timestamp, b".", body], &signatures) {
             return Err(SignatureError::Mismatch);
         }
@@ -99,22 +105,35 @@ impl StripeSecrets {
     }
 }
 
-/// The time and the signatures of the version that is an HMAC; what else a list holds is passed over. `t` comes once.
-fn read(value: &[u8]) -> Option<(&[u8], Vec<Vec<u8>>)> {
-    let (mut timestamp, mut signatures) = (None, Vec::new());
+const MALFORMED: SignatureError = SignatureError::Malformed { header: STRIPE_SIGNATURE };
+
+/// What the header says.
+struct Signed<'a> {
+    timestamp: &'a [u8],
+    signed_at: Timestamp,
+    signatures: Vec<Vec<u8>>,
+}
+
+/// The time and the signatures of the version that is an HMAC; what else a list holds is passed over, and what is no signature too.
+/// `t` comes once.
+fn read(value: &[u8]) -> Option<Signed<'_>> {
+    let (mut timestamp, mut signatures, mut items_of_ours) = (None, Vec::new(), 0);
     for item in value.split(|&byte| byte == b',') {
         if let Some(text) = item.strip_prefix(b"t=") {
             if timestamp.replace(text).is_some() {
                 return None;
             }
         } else if let Some(text) = item.strip_prefix(b"v1=") {
-            if signatures.len() == MOST_SIGNATURES {
+            if items_of_ours == MOST_SIGNATURES {
                 return None;
             }
-            signatures.push(hex::read(text)?);
+            items_of_ours += 1;
+            signatures.extend(hex::read(text));
         }
     }
-    Some((timestamp?, signatures)).filter(|(_, signatures)| !signatures.is_empty())
+    let timestamp = timestamp?;
+    let signed_at = time::instant(timestamp)?;
+    (!signatures.is_empty()).then_some(Signed { timestamp, signed_at, signatures })
 }
 
 /// Without the secrets.

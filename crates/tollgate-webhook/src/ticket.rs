@@ -4,7 +4,7 @@ use std::{error::Error, fmt, str::FromStr};
 
 use tollgate_store::ClaimToken;
 
-use crate::DeliveryId;
+use crate::{DeliveryId, deliveries::is_scope};
 
 /// A claim in a form that can be queued: whoever takes it over confirms or releases it.
 ///
@@ -38,7 +38,11 @@ pub struct DeliveryTicket {
     pub(crate) scope: Box<str>,
     pub(crate) id: DeliveryId,
     pub(crate) token: ClaimToken,
+    pub(crate) is_claimed: bool,
 }
+
+/// Comes after the token of what is yet to be claimed.
+const UNCLAIMED: char = '?';
 
 impl DeliveryTicket {
     /// The hook or project it is for.
@@ -52,11 +56,22 @@ impl DeliveryTicket {
     pub const fn id(&self) -> &DeliveryId {
         &self.id
     }
+
+    /// Whether it was known to be the first when it arrived: not if the store could not tell and it is processed anyway. To renew or
+    /// to confirm claims it then.
+    #[must_use]
+    pub const fn is_claimed(&self) -> bool {
+        self.is_claimed
+    }
 }
 
 impl fmt::Display for DeliveryTicket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x} {} {}", self.token.bits(), self.id, self.scope)
+        write!(f, "{:032x}", self.token.bits())?;
+        if !self.is_claimed {
+            write!(f, "{UNCLAIMED}")?;
+        }
+        write!(f, " {} {}", self.id, self.scope)
     }
 }
 
@@ -66,10 +81,17 @@ impl FromStr for DeliveryTicket {
     fn from_str(text: &str) -> Result<Self, TicketError> {
         let (token, rest) = text.split_once(' ').ok_or(TicketError(()))?;
         let (id, scope) = rest.split_once(' ').ok_or(TicketError(()))?;
+        if !is_scope(scope) {
+            return Err(TicketError(()));
+        }
+        let (token, is_claimed) = match token.strip_suffix(UNCLAIMED) {
+            Some(token) => (token, false),
+            None => (token, true),
+        };
         let is_hex = token.len() == 32 && token.bytes().all(|byte| byte.is_ascii_hexdigit());
         let bits = u128::from_str_radix(token, 16).ok().filter(|_| is_hex).ok_or(TicketError(()))?;
         let id = DeliveryId::try_new(id).map_err(|_| TicketError(()))?;
-        Ok(Self { scope: scope.into(), id, token: ClaimToken::new(bits) })
+        Ok(Self { scope: scope.into(), id, token: ClaimToken::new(bits), is_claimed })
     }
 }
 
@@ -79,6 +101,7 @@ impl fmt::Debug for DeliveryTicket {
         f.debug_struct("DeliveryTicket")
             .field("scope", &self.scope)
             .field("id", &self.id)
+            .field("is_claimed", &self.is_claimed)
             .finish_non_exhaustive()
     }
 }

@@ -16,6 +16,7 @@ use tollgate_core::{Timestamp, Window};
 use tollgate_guard::{Clock as _, ManualClock};
 use tollgate_memory::MemoryStore;
 use tollgate_store::{Claim, Claimed, Claims, Confirm, Hold, Release, StoreError, StoreErrorKind};
+use tollgate_testbed::Log;
 use tollgate_webhook::{
     Begin, Deliveries, DeliveriesBuilder, DeliveriesError, Delivery, DeliveryId, DeliveryIdError,
     DeliveryTicket, OnClaimOutage,
@@ -129,6 +130,29 @@ async fn a_confirmation_that_is_given_up_half_way_is_made_all_the_same() {
 }
 
 #[tokio::test]
+async fn a_confirmation_or_release_that_fails_is_tried_once_more() {
+    let tasks: Arc<Mutex<Vec<Task>>> = Arc::default();
+    let (clock, store) = (ManualClock::at_unix_ms(START), Slow::default());
+    let spawned = Arc::clone(&tasks);
+    let deliveries = builder(store.clone(), &clock, OnClaimOutage::Unavailable)
+        .spawner(move |task| spawned.lock().unwrap().push(task))
+        .build()
+        .unwrap();
+    let [done, failed] = [id("done"), id("failed")];
+    let delivery = first(&deliveries, &done).await.unwrap();
+    let other = first(&deliveries, &failed).await.unwrap();
+    store.0.fails.store(true, Ordering::SeqCst);
+    assert_eq!(delivery.confirm().await.unwrap_err().kind(), StoreErrorKind::Unreachable);
+    assert_eq!(other.release().await.unwrap_err().kind(), StoreErrorKind::Unreachable);
+    store.0.fails.store(false, Ordering::SeqCst);
+    let tasks = std::mem::take(&mut *tasks.lock().unwrap());
+    assert_eq!(tasks.len(), 2);
+    join_all(tasks).await;
+    assert!(matches!(deliveries.begin("17", &done).await, Begin::Duplicate));
+    assert!(first(&deliveries, &failed).await.is_some());
+}
+
+#[tokio::test]
 async fn a_spawner_that_panics_harms_nobody() {
     let clock = ManualClock::at_unix_ms(START);
     let builder = builder(MemoryStore::new(), &clock, OnClaimOutage::Unavailable);
@@ -140,6 +164,39 @@ async fn a_spawner_that_panics_harms_nobody() {
     };
     assert!(std::panic::AssertUnwindSafe(panics).catch_unwind().await.is_err());
     assert!(first(&deliveries, &id("1")).await.is_none(), "until its lease ends");
+}
+
+#[test]
+fn what_is_not_released_in_the_background_is_logged() {
+    let drops: fn(Task) = drop;
+    let begins_and_drops: fn(Task) = |task| assert!(task.now_or_never().is_none());
+    let panics: fn(Task) = |_| panic!("no runtime");
+    let works: fn(Task) = |task| task.now_or_never().unwrap();
+    // A spawner, whether the store stalls, and whether it warns.
+    let cases = [
+        (Some(drops), false, true),
+        (Some(begins_and_drops), true, true),
+        (Some(panics), false, true),
+        (Some(works), false, false),
+        (None, true, true),
+        (None, false, false),
+    ];
+    for (at, (spawner, stalls, warns)) in cases.into_iter().enumerate() {
+        let (log, store) = (Log::default(), Slow::default());
+        let mut builder = builder(store.clone(), &ManualClock::at_unix_ms(START), OnClaimOutage::Unavailable);
+        if let Some(spawner) = spawner {
+            builder = builder.spawner(spawner);
+        }
+        let deliveries = builder.build().unwrap();
+        let delivery = first(&deliveries, &id("1")).now_or_never().unwrap().unwrap();
+        store.0.stalls.store(stalls, Ordering::SeqCst);
+        tracing::dispatcher::with_default(&log.dispatch(), || drop(delivery));
+        let lines = log.lines();
+        assert_eq!(lines.len(), usize::from(warns), "{at}: {lines:?}");
+        assert!(lines.iter().all(|line| line.contains("held until its lease ends") && line.contains("id=1")));
+        store.0.stalls.store(false, Ordering::SeqCst);
+        assert_eq!(first(&deliveries, &id("1")).now_or_never().unwrap().is_none(), warns, "{at}");
+    }
 }
 
 #[tokio::test]
@@ -154,6 +211,15 @@ async fn a_ticket_is_one_line_of_text() {
         assert_eq!(deliveries.take_over(ticket).confirm().await.unwrap(), Hold::Ours);
         assert!(matches!(deliveries.begin(scope, &id("a:b")).await, Begin::Duplicate));
     }
+    let anyway = builder(MemoryStore::new(), &ManualClock::at_unix_ms(START), OnClaimOutage::ProcessAnyway);
+    let anyway = anyway.build().unwrap();
+    for scope in ["a\nb", "\r", "a\0", "\u{1b}[2J", "a\u{7f}", "a\u{85}b", "a\u{2028}b"] {
+        for deliveries in [&deliveries, &anyway] {
+            let begun = deliveries.begin(scope, &id("1")).await;
+            let Begin::Unavailable(error) = begun else { panic!("{scope:?}: {begun:?}") };
+            assert_eq!(error.kind(), StoreErrorKind::Misuse);
+        }
+    }
     let token = "0".repeat(32);
     for text in [
         "",
@@ -163,6 +229,8 @@ async fn a_ticket_is_one_line_of_text() {
         &format!("+{} id s", &token[1..]),
         "1 id s",
         &format!("{token} i/d s"),
+        &format!("{token}?? id s"),
+        &format!("{token} id s\n"),
     ] {
         assert!(text.parse::<DeliveryTicket>().is_err(), "{text:?}");
     }
@@ -185,6 +253,41 @@ async fn in_an_outage_the_endpoint_says_what_is_done() {
     store.0.fails.store(false, Ordering::SeqCst);
     assert_eq!(other.confirm().await.unwrap(), Hold::Ours);
     assert!(matches!(anyway.begin("17", &id("1")).await, Begin::Duplicate));
+}
+
+#[tokio::test]
+async fn what_is_processed_in_an_outage_is_claimed_when_it_is_renewed() {
+    let (clock, store) = (ManualClock::at_unix_ms(START), Slow::default());
+    for is_simple in [false, true] {
+        let mut builder = builder(store.clone(), &clock, OnClaimOutage::ProcessAnyway);
+        if is_simple {
+            builder = builder.simple("github-delivery:");
+        }
+        let anyway = builder.build().unwrap();
+        store.0.fails.store(true, Ordering::SeqCst);
+        let one = first(&anyway, &id("1")).await.unwrap();
+        let same = first(&anyway, &id("1")).await.unwrap().hand_over().to_string();
+        let same: DeliveryTicket = same.parse().unwrap();
+        let queued = first(&anyway, &id("2")).await.unwrap().hand_over().to_string();
+        let queued: DeliveryTicket = queued.parse().unwrap();
+        assert!(!one.is_claimed() && !same.is_claimed() && !queued.is_claimed());
+        assert_eq!(one.renew().await.unwrap_err().kind(), StoreErrorKind::Unreachable);
+        store.0.fails.store(false, Ordering::SeqCst);
+        assert_eq!(anyway.renew(&queued).await.unwrap(), Hold::Ours);
+        assert!(first(&anyway, &id("2")).await.is_none(), "its ticket has claimed it");
+        // Each time for another lease.
+        for _ in 0..3 {
+            assert_eq!(one.renew().await.unwrap(), Hold::Ours);
+            assert_eq!(anyway.renew(&same).await.unwrap(), Hold::Lost, "the other one has it");
+            clock.advance(Duration::from_secs(200));
+        }
+        assert!(first(&anyway, &id("1")).await.is_none());
+        assert_eq!(one.confirm().await.unwrap(), Hold::Ours);
+        let late = anyway.take_over(same);
+        assert_eq!(late.renew().await.unwrap(), Hold::Lost);
+        assert_eq!(late.confirm().await.unwrap(), Hold::Lost);
+        assert!(matches!(anyway.begin("17", &id("1")).await, Begin::Duplicate));
+    }
 }
 
 #[tokio::test]
@@ -221,6 +324,15 @@ fn what_cannot_be_is_refused_before_the_first_delivery() {
     let short = named("github").lease(Window::DAY).retention(Window::HOUR).build();
     assert!(matches!(short, Err(DeliveriesError::Retention { .. })));
     assert!(matches!(named("github").simple(" ").build(), Err(DeliveriesError::KeyPrefix)));
+    // The mode has one time of its own, in whatever order they are said.
+    for beside in [
+        named("github").simple("x:").lease(Window::HOUR),
+        named("github").lease(Window::HOUR).simple("x:"),
+        named("github").simple("x:").retention(Window::WEEK),
+        named("github").retention(Window::WEEK).simple("x:"),
+    ] {
+        assert!(matches!(beside.build(), Err(DeliveriesError::SimpleTimes)));
+    }
     for error in [named("").build().unwrap_err(), short.unwrap_err()] {
         assert!(!error.to_string().is_empty());
     }

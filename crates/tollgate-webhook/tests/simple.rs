@@ -1,8 +1,9 @@
 //! The simple mode: one literal mark for each id, for a day, shared with programs that only set it.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use tollgate_guard::{Clock as _, ManualClock};
+use tollgate_memory::MemoryStore;
 use tollgate_redis::RedisStore;
 use tollgate_store::Hold;
 use tollgate_testbed::{RedisServer, Value};
@@ -48,4 +49,23 @@ async fn a_mark_of_another_program_counts_and_ours_counts_there() {
     assert_eq!(theirs("b"), Value::Nil);
     delivery.release().await.unwrap();
     assert_eq!(theirs("b"), Value::Okay, "what failed is free again");
+}
+
+#[tokio::test]
+async fn a_memory_that_is_full_of_what_is_done_goes_on() {
+    let store = Arc::new(MemoryStore::with_capacity(MemoryStore::LEAST_CAPACITY).unwrap());
+    let now = ManualClock::at_unix_ms(1_796_040_000_000);
+    let claims = Arc::clone(&store);
+    let deliveries = Deliveries::builder("github", claims, OnClaimOutage::Unavailable, move || now.now())
+        .simple("github-delivery:")
+        .build()
+        .unwrap();
+    let running = first(&deliveries, &id("running")).await.unwrap();
+    for number in 0..3 * MemoryStore::LEAST_CAPACITY {
+        let delivery = first(&deliveries, &id(&format!("{number}"))).await.expect("there is room");
+        assert_eq!(delivery.confirm().await.unwrap(), Hold::Ours);
+    }
+    assert!(first(&deliveries, &id("running")).await.is_none());
+    assert_eq!(running.confirm().await.unwrap(), Hold::Ours);
+    assert_eq!(store.stats().claims, MemoryStore::LEAST_CAPACITY);
 }

@@ -50,6 +50,8 @@ fn one_of_several_signatures_and_secrets_is_enough() {
         format!("v1a,AAAA {SIGNATURE}"),
         format!("{SIGNATURE}  v2,x"),
         format!("nonsense {SIGNATURE}"),
+        format!("v1,%%% {SIGNATURE}"),
+        format!("{SIGNATURE} v1, v1,AAA"),
     ] {
         assert!(verify("1614265330", &list, now).is_ok(), "{list}");
     }
@@ -60,7 +62,10 @@ fn one_of_several_signatures_and_secrets_is_enough() {
     let many = vec![other.as_str(); 16].join(" ");
     assert_eq!(verify("1614265330", &many, now), Err(SignatureError::Mismatch));
     let malformed = Err(SignatureError::Malformed { header: WEBHOOK_SIGNATURE });
-    assert_eq!(verify("1614265330", &format!("{many} {SIGNATURE}"), now), malformed);
+    let undecodable = vec!["v1,%"; 16].join(" ");
+    for list in [format!("{many} {SIGNATURE}"), format!("{undecodable} {SIGNATURE}"), undecodable] {
+        assert_eq!(verify("1614265330", &list, now), malformed, "{list}");
+    }
 }
 
 #[test]

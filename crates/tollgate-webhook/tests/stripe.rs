@@ -39,6 +39,7 @@ fn a_list_may_hold_more_than_one() {
         format!("t=1614265330,v1={other},v1={HEX},v0=nonsense"),
         format!("v1={HEX},t=1614265330"),
         format!("t=1614265330,v0={HEX},v1={HEX}"),
+        format!("t=1614265330,v1=,v1={HEX},v1=nonsense"),
     ] {
         assert!(verify(&value, at(SENT)).is_ok(), "{value}");
     }

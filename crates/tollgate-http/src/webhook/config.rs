@@ -3,18 +3,19 @@
 use std::{borrow::Cow, fmt, sync::Arc};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Response, StatusCode, header, request};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, Version, header, request};
 use http_body::Body;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::Deserialize;
 use tollgate_core::Timestamp;
 use tollgate_guard::{Charges, Outage};
+use tollgate_store::StoreErrorKind;
 use tollgate_webhook::{
-    Begin, Deliveries, Delivery, DeliveryId, GITHUB_DELIVERY, GITHUB_EVENT, GITHUB_HOOK, GithubSecrets,
-    SignatureError, StandardSecrets, StripeSecrets, WEBHOOK_ID,
+    Begin, Deliveries, DeliveryId, GITHUB_DELIVERY, GITHUB_EVENT, GITHUB_HOOK, GithubSecrets, SignatureError,
+    StandardSecrets, StripeSecrets, WEBHOOK_ID,
 };
 
-use super::{Received, source_limit::SourceLimit};
+use super::{Received, hand_over::Held, source_limit::SourceLimit};
 use crate::{Rejection, retry_after};
 
 type Scope = dyn Fn(&request::Parts) -> Result<String, Rejection> + Send + Sync;
@@ -54,7 +55,7 @@ pub(super) enum Secrets {
 
 /// A delivery to be processed.
 pub(super) struct First {
-    pub(super) delivery: Delivery,
+    pub(super) delivery: Held,
     pub(super) received: Received,
     pub(super) body: Bytes,
 }
@@ -68,7 +69,7 @@ impl Config {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         if announced(&head.headers).is_some_and(|bytes| bytes > self.body_limit as u64) {
-            return Err(too_large());
+            return Err(too_large(head.version));
         }
         let charges = match &self.limit {
             Some(limit) => {
@@ -78,19 +79,19 @@ impl Config {
             }
             None => Charges::none(),
         };
+        if let Err(error) = self.verify_headers(&head.headers) {
+            return Err(self.not_genuine(&charges, unsigned(error)).await);
+        }
         let body = match Limited::new(body, self.body_limit).collect().await {
             Ok(body) => body.to_bytes(),
             Err(error) if error.is::<LengthLimitError>() => {
-                return Err(self.not_genuine(&charges, too_large()).await);
+                return Err(self.not_genuine(&charges, too_large(head.version)).await);
             }
             Err(_) => return Err(Rejection::problem(StatusCode::BAD_REQUEST, "the body did not arrive")),
         };
         let sent_at = match self.verify(&head.headers, &body) {
             Ok(sent_at) => sent_at,
-            Err(error) => {
-                let rejection = Rejection::problem(StatusCode::UNAUTHORIZED, error);
-                return Err(self.not_genuine(&charges, rejection).await);
-            }
+            Err(error) => return Err(self.not_genuine(&charges, unsigned(error)).await),
         };
         self.claim(head, body, sent_at).await
     }
@@ -123,7 +124,9 @@ impl Config {
         match self.deliveries.begin(&scope, &id).await {
             Begin::First(delivery) => {
                 let event = event.map(|event| event.as_str().into());
-                let received = Received::new(&delivery, event, sent_at);
+                let ticket = delivery.ticket();
+                let delivery = Held::new(delivery, self.deliveries.clone());
+                let received = Received::new(ticket, delivery.share(), event, sent_at);
                 Ok(First { delivery, received, body })
             }
             Begin::Duplicate => Err(said(StatusCode::OK, "duplicate")),
@@ -135,6 +138,11 @@ impl Config {
                 rejection.headers_mut().insert(header::RETRY_AFTER, wait);
                 Err(rejection)
             }
+            Begin::Unavailable(error) if error.kind() == StoreErrorKind::Misuse => {
+                tracing::error!(error = &error as &dyn std::error::Error, "a delivery cannot be claimed");
+                let detail = "this delivery cannot be claimed";
+                Err(Rejection::problem(StatusCode::BAD_REQUEST, detail))
+            }
             Begin::Unavailable(_) => {
                 let detail =
                     "it cannot be told just now whether this delivery was processed: send it again later";
@@ -144,6 +152,15 @@ impl Config {
                 rejection.headers_mut().insert(header::RETRY_AFTER, wait);
                 Err(rejection)
             }
+        }
+    }
+
+    /// Checks what can be told of the signature before the body is read.
+    fn verify_headers(&self, headers: &HeaderMap) -> Result<(), SignatureError> {
+        match &self.secrets {
+            Secrets::Github(secrets) => secrets.verify_headers(headers),
+            Secrets::Standard(secrets) => secrets.verify_headers(headers),
+            Secrets::Stripe(secrets) => secrets.verify_headers(headers),
         }
     }
 
@@ -203,11 +220,17 @@ fn bad(detail: impl fmt::Display) -> Rejection {
     Rejection::problem(StatusCode::BAD_REQUEST, detail)
 }
 
-fn too_large() -> Rejection {
+fn unsigned(error: SignatureError) -> Rejection {
+    Rejection::problem(StatusCode::UNAUTHORIZED, error)
+}
+
+fn too_large(version: Version) -> Rejection {
     let mut rejection =
         Rejection::problem(StatusCode::PAYLOAD_TOO_LARGE, "the body is longer than is allowed here");
-    // What is left of it is not read.
-    rejection.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    // What is left of it is not read. From HTTP/2 on a stream ends by itself, and the field is forbidden.
+    if version < Version::HTTP_2 {
+        rejection.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     rejection
 }
 

@@ -21,17 +21,21 @@ use crate::Rejection;
 /// |---|---|
 /// | the announced length is within the limit | 413 |
 /// | the source is within its limit, which only counts what is not genuine | 429, before the body is read |
+/// | the signature's headers are there once, and well formed | 401, counted, before the body is read |
 /// | the body is within the limit | 413, counted |
 /// | one of the secrets signed it, not long ago | 401, counted; nothing is written |
 /// | the delivery has an id | 400 |
 /// | the filter wants it | 200 `ignored` |
+/// | the [scope](WebhookLayer::scope) is one line of text | 400 |
 /// | nobody has processed it | 200 `duplicate` |
 /// | nobody is processing it | 202 from GitHub, which does not come again; else 409 and `Retry-After` |
 /// | the store can tell, or [`ProcessAnyway`](tollgate_webhook::OnClaimOutage::ProcessAnyway) says to go on | 503 and `Retry-After` |
 ///
 /// The service gets the raw body, and the delivery as [`Received`](crate::Received) in the request's extensions. Its answer ends it: a status of
 /// 2xx confirms, any other releases, and an [`Ending`](crate::Ending) in the response's extensions says otherwise. An error of the
-/// service, a panic, and a request that is cancelled release too, the last two in the background.
+/// service, a panic, and a request that is cancelled release too, the last two in the background. Work that goes on after the answer is
+/// [handed over](crate::Received::hand_over). What runs in the background is the deliveries' spawner's: give them one whose tasks can be
+/// [waited for](tollgate_webhook::DeliveriesBuilder::spawner) at shutdown.
 ///
 /// Its answers are responses; the service's error type stays as it is. The service is not asked to be ready before the delivery is
 /// claimed, so who sends slowly holds no place in it. Put a timeout outside of this layer: how long a body may take is not its business.
@@ -63,7 +67,8 @@ use crate::Rejection;
 /// let webhook = WebhookLayer::github(secrets.clone(), deliveries)
 ///     .source_limit(guard, |_head| Ok(Charges::from(FORGERIES.charge("everybody")))) // better: by visitor
 ///     .events(|arrival| arrival.event == Some("push"));
-/// let app: Router = Router::new().route("/webhooks/github", post(on_push)).route_layer(webhook);
+/// // Round the handler alone: round the whole route, a GET too would be asked for its signature.
+/// let app: Router = Router::new().route("/webhooks/github", post(on_push).route_layer(webhook));
 ///
 /// # let body = r#"{"ref":"refs/heads/main"}"#;
 /// # let request = || Request::post("/webhooks/github")
@@ -73,7 +78,9 @@ use crate::Rejection;
 /// #     .header("x-hub-signature-256", secrets.sign(body.as_bytes()))
 /// #     .body(Body::from(body));
 /// assert_eq!(app.clone().oneshot(request()?).await?.status(), 204);
-/// assert_eq!(app.oneshot(request()?).await?.status(), 200); // a duplicate
+/// assert_eq!(app.clone().oneshot(request()?).await?.status(), 200); // a duplicate
+/// # let other = Request::get("/webhooks/github").body(Body::empty())?;
+/// # assert_eq!(app.oneshot(other).await?.status(), 405);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # }
@@ -138,7 +145,8 @@ impl WebhookLayer {
     }
 
     /// Claims deliveries for what this says: a project out of the path, for instance. Unless it is given, GitHub's are claimed for
-    /// the hook's id, and those of others for the endpoint alone.
+    /// the hook's id, and those of others for the endpoint alone. A scope with a line break or another control character is answered
+    /// with 400, and logged.
     pub fn scope(
         mut self,
         scope: impl Fn(&request::Parts) -> Result<String, Rejection> + Send + Sync + 'static,

@@ -2,6 +2,7 @@
 
 mod config;
 mod ending;
+mod hand_over;
 mod layer;
 mod received;
 mod service;

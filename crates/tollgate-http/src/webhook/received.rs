@@ -3,20 +3,27 @@
 use std::{error::Error, fmt};
 
 use tollgate_core::Timestamp;
-use tollgate_webhook::{Delivery, DeliveryId, DeliveryTicket};
+use tollgate_webhook::{DeliveryId, DeliveryTicket};
+
+use super::hand_over::Shared;
 
 /// A genuine delivery that is this request's to process, in the request's extensions. With the feature `axum` it is an extractor too.
 #[derive(Clone, Debug)]
 pub struct Received {
     event: Option<Box<str>>,
     sent_at: Option<Timestamp>,
-    is_claimed: bool,
     ticket: DeliveryTicket,
+    shared: Shared,
 }
 
 impl Received {
-    pub(super) fn new(delivery: &Delivery, event: Option<Box<str>>, sent_at: Option<Timestamp>) -> Self {
-        Self { event, sent_at, is_claimed: delivery.is_claimed(), ticket: delivery.ticket() }
+    pub(super) const fn new(
+        ticket: DeliveryTicket,
+        shared: Shared,
+        event: Option<Box<str>>,
+        sent_at: Option<Timestamp>,
+    ) -> Self {
+        Self { event, sent_at, ticket, shared }
     }
 
     /// Its id.
@@ -47,14 +54,51 @@ impl Received {
     /// Whether it is known to be the first: not if the store could not tell and it is processed anyway.
     #[must_use]
     pub const fn is_claimed(&self) -> bool {
-        self.is_claimed
+        self.ticket.is_claimed()
     }
 
-    /// What renews the claim, and what a worker needs to confirm or release it: answer with
-    /// [`Ending::HandOver`](crate::Ending::HandOver) then.
+    /// What renews the claim while the service works. To have a worker confirm or release it, use [`Received::hand_over`].
     #[must_use]
     pub const fn ticket(&self) -> &DeliveryTicket {
         &self.ticket
+    }
+
+    /// Gives the delivery to somebody else, at once: nothing that becomes of this request ends it any more, neither its answer nor that
+    /// it is cancelled or panics. Whoever takes the ticket over confirms or releases.
+    ///
+    /// Call it before the ticket is queued, and [`Received::take_back`] if it could not be. The other way round, a request that is
+    /// cancelled in between releases what a worker has begun.
+    ///
+    /// ```
+    /// # use std::sync::mpsc::SyncSender;
+    /// use http::StatusCode;
+    /// use tollgate_http::Received;
+    /// # use tollgate_webhook::DeliveryTicket;
+    ///
+    /// async fn on_push(received: &Received, queue: &SyncSender<DeliveryTicket>) -> StatusCode {
+    ///     match queue.try_send(received.hand_over()) {
+    ///         Ok(()) => StatusCode::ACCEPTED,
+    ///         Err(_full) => {
+    ///             received.take_back(); // so that this answer releases it
+    ///             StatusCode::SERVICE_UNAVAILABLE
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// Called once the request is over, it undoes nothing: to renew the ticket says whether it is still held.
+    #[must_use = "what is not taken over is held until its lease ends"]
+    pub fn hand_over(&self) -> DeliveryTicket {
+        self.shared.hand_over();
+        self.ticket.clone()
+    }
+
+    /// Undoes [`Received::hand_over`]: this request's answer ends the delivery again. If the request is over by now, it is released in the
+    /// background.
+    ///
+    /// Only for a ticket that nobody has got.
+    pub fn take_back(&self) {
+        self.shared.take_back(&self.ticket);
     }
 }
 

@@ -12,12 +12,13 @@ use std::{
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::Body;
-use tollgate_webhook::{Delivery, Hold};
+use tollgate_webhook::Hold;
 use tower_service::Service;
 
 use super::{
     Ending,
     config::{Config, First},
+    hand_over::Held,
 };
 
 /// A service that gets genuine deliveries, each once, made by a [`WebhookLayer`](crate::WebhookLayer).
@@ -89,18 +90,20 @@ where
         Ok(mut response) => {
             let by_status = if response.status().is_success() { Ending::Confirm } else { Ending::Release };
             let ending = response.extensions_mut().remove().unwrap_or(by_status);
-            end(delivery, ending).await;
+            end(&delivery, ending).await;
             Ok(response)
         }
         Err(error) => {
-            end(delivery, Ending::Release).await;
+            end(&delivery, Ending::Release).await;
             Err(error)
         }
     }
 }
 
 /// The answer goes out whatever comes of this: the work is done, or it is not.
-async fn end(delivery: Delivery, ending: Ending) {
+async fn end(held: &Held, ending: Ending) {
+    // Handed over, it is for others to end.
+    let Some(delivery) = held.end() else { return };
     let id = delivery.id().clone();
     let ended = match ending {
         Ending::Confirm => delivery.confirm().await,
@@ -113,11 +116,11 @@ async fn end(delivery: Delivery, ending: Ending) {
     match ended {
         Ok(Hold::Ours) => {}
         Ok(Hold::Lost) => {
-            tracing::warn!(%id, "a delivery took longer than its lease: it may have been processed twice");
+            tracing::warn!(%id, "a delivery was no longer held when it was done: it may have been processed twice");
         }
         Err(error) => {
             let error = &error as &dyn Error;
-            tracing::warn!(error, %id, "a delivery could not be confirmed or released: its lease has to run out");
+            tracing::warn!(error, %id, "a delivery could not be confirmed or released: it is tried once more");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::{future::Future, pin::Pin, sync::Arc};
 
 use http::request;
-use tollgate_guard::{Charges, Charging, Guard};
+use tollgate_guard::{Charges, Guard};
 use tollgate_store::Store;
 
 use crate::{Rejection, admit};
@@ -15,7 +15,7 @@ type Charge = dyn Fn(&request::Parts) -> Result<Charges, Rejection> + Send + Syn
 pub(super) trait SourceLimit: Send + Sync {
     fn charges(&self, head: &request::Parts) -> Result<Charges, Rejection>;
 
-    /// Whether the source may go on; writes nothing.
+    /// Whether the source may go on; writes nothing, and counts in no statistics.
     fn ask<'a>(&'a self, charges: &'a Charges) -> Later<'a, Result<(), Rejection>>;
 
     /// Counts what was not genuine.
@@ -34,9 +34,7 @@ impl<S: Store> SourceLimit for Guarded<S> {
 
     fn ask<'a>(&'a self, charges: &'a Charges) -> Later<'a, Result<(), Rejection>> {
         Box::pin(async move {
-            let asked: Charges =
-                charges.borrowed().iter().map(|charge| charge.clone().charging(Charging::Never)).collect();
-            let outcome = self.guard.check(&asked.borrowed()).await;
+            let outcome = self.guard.peek(&charges.borrowed()).await;
             admit(outcome, self.guard.now()).map(|_| ()).map_err(Rejection::from)
         })
     }

@@ -12,10 +12,12 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderMap, Request, Response};
+use http::{HeaderMap, Request, Response, Version, header};
 use http_body::{Body, Frame};
 use http_body_util::{BodyExt as _, Full};
-use tollgate_guard::{Charges, Clock as _, Guard, Limit, ManualClock, OnOutage, Policy, Timestamp, Window};
+use tollgate_guard::{
+    Charges, Clock as _, Guard, Limit, ManualClock, OnOutage, Policy, Stats, Timestamp, Window,
+};
 use tollgate_http::{Received, Rejection, WebhookLayer};
 use tollgate_memory::MemoryStore;
 use tollgate_webhook::{Deliveries, OnClaimOutage, StandardSecrets, StripeSecrets};
@@ -26,12 +28,18 @@ use crate::rig::{BODY, Rig, Stand};
 const FORGERIES: Policy<1> = Policy::new("forgeries", Limit::fixed(3, Window::MINUTE), OnOutage::Deny);
 
 fn limited(rig: &Rig) -> WebhookLayer {
+    limited_by(rig).0
+}
+
+fn limited_by(rig: &Rig) -> (WebhookLayer, Arc<Guard<MemoryStore>>) {
     let guard =
         Guard::builder(MemoryStore::new()).policy(FORGERIES).clock(rig.clock.clone()).build().unwrap();
-    rig.layer().source_limit(Arc::new(guard), |head| match head.headers.get("x-source") {
+    let guard = Arc::new(guard);
+    let layer = rig.layer().source_limit(Arc::clone(&guard), |head| match head.headers.get("x-source") {
         Some(source) => Ok(Charges::from(FORGERIES.charge(source.to_str().unwrap()))),
         None => Err(Rejection::problem(http::StatusCode::FORBIDDEN, "who are you")),
-    })
+    });
+    (layer, guard)
 }
 
 fn from_source(rig: &Rig, id: &str, source: &str) -> Request<Full<Bytes>> {
@@ -84,12 +92,13 @@ async fn status_and_reads(layer: &WebhookLayer, headers: HeaderMap) -> (u16, usi
 async fn forgeries_are_counted_and_then_refused_unread() {
     let stand = Stand::memory();
     let rig = stand.rig(OnClaimOutage::Unavailable);
-    let layer = limited(&rig);
+    let (layer, guard) = limited_by(&rig);
     let send = |request| rig.behind(&layer).oneshot(request);
-    // Genuine deliveries count for nothing.
+    // Genuine deliveries count for nothing, in the statistics too.
     for id in 0..10 {
         assert_eq!(send(from_source(&rig, &format!("{id}"), "a")).await.unwrap().status(), 200);
     }
+    assert_eq!(guard.stats(), Stats::default());
     for _ in 0..3 {
         assert_eq!(send(forged(&rig, "a")).await.unwrap().status(), 401);
     }
@@ -105,6 +114,59 @@ async fn forgeries_are_counted_and_then_refused_unread() {
     rig.clock.advance(Duration::from_secs(60));
     assert_eq!(send(from_source(&rig, "c", "a")).await.unwrap().status(), 200);
     assert_eq!(send(rig.request("d", "done")).await.unwrap().status(), 403, "a source that cannot be told");
+}
+
+#[tokio::test]
+async fn what_cannot_be_a_signature_is_refused_unread() {
+    let rig = Stand::memory().rig(OnClaimOutage::Unavailable);
+    let headers =
+        |signature: Option<&str>| {
+            let mut headers = from_source(&rig, "1", "a").into_parts().0.headers;
+            headers.remove("x-hub-signature-256");
+            headers.extend(signature.map(|value| {
+                (header::HeaderName::from_static("x-hub-signature-256"), value.parse().unwrap())
+            }));
+            headers
+        };
+    let layer = limited(&rig);
+    for signature in [None, Some("sha256=00"), Some("sha1=00")] {
+        assert_eq!(status_and_reads(&layer, headers(signature)).await, (401, 0), "{signature:?}");
+    }
+    assert_eq!(status_and_reads(&layer, headers(None)).await, (429, 0), "each was counted");
+    let standard = WebhookLayer::standard(
+        StandardSecrets::new(["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]).unwrap(),
+        rig.deliveries.clone(),
+    );
+    let stripe = WebhookLayer::stripe(
+        StripeSecrets::new(["whsec_test_secret_of_some_length"]).unwrap(),
+        rig.deliveries.clone(),
+    );
+    for layer in [standard, stripe] {
+        assert_eq!(status_and_reads(&layer, HeaderMap::new()).await, (401, 0));
+    }
+}
+
+#[tokio::test]
+async fn only_a_connection_of_one_request_at_a_time_is_closed() {
+    let rig = Stand::memory().rig(OnClaimOutage::Unavailable);
+    let layer = rig.layer().body_limit(BODY.len() - 1);
+    for (version, closes) in [
+        (Version::HTTP_10, true),
+        (Version::HTTP_11, true),
+        (Version::HTTP_2, false),
+        (Version::HTTP_3, false),
+    ] {
+        for announces in [false, true] {
+            let mut request = rig.request("1", "done");
+            *request.version_mut() = version;
+            if announces {
+                request.headers_mut().insert("content-length", BODY.len().into());
+            }
+            let answer = rig.behind(&layer).oneshot(request).await.unwrap();
+            assert_eq!(answer.status(), 413);
+            assert_eq!(answer.headers().contains_key("connection"), closes, "{version:?}");
+        }
+    }
 }
 
 #[tokio::test]
@@ -155,6 +217,17 @@ async fn an_id_is_there_once_and_plain() {
     let mut without = rig.request("1", "done");
     without.headers_mut().remove("x-github-delivery");
     assert_eq!(rig.answer(without).await.status(), 400);
+    assert_eq!((rig.runs(), stand.keys()), (0, 0));
+}
+
+#[tokio::test]
+async fn a_scope_is_one_line() {
+    let stand = Stand::memory();
+    let rig = stand.rig(OnClaimOutage::ProcessAnyway);
+    for scope in ["a\nb", "\u{1b}[2J"] {
+        let layer = rig.layer().scope(move |_| Ok(scope.to_owned()));
+        assert_eq!(rig.behind(&layer).oneshot(rig.request("1", "done")).await.unwrap().status(), 400);
+    }
     assert_eq!((rig.runs(), stand.keys()), (0, 0));
 }
 

@@ -35,6 +35,8 @@ on_every_store! {
     d10_what_the_daily_cap_refuses_is_processed_tomorrow
     a_panic_and_a_cancelled_request_release
     what_is_handed_over_is_confirmed_elsewhere
+    what_is_handed_over_stays_so_whatever_becomes_of_the_request
+    a_hand_over_that_fails_is_taken_back
 }
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -149,6 +151,8 @@ async fn d9_in_an_outage_the_endpoint_says_what_is_done(stand: Stand) {
     let answer = unavailable.answer(unavailable.request("1", "done")).await;
     assert_eq!((answer.status().as_u16(), &answer.headers()["retry-after"]), (503, &"60".parse().unwrap()));
     assert_eq!(unavailable.runs(), 0);
+    // What could not be confirmed is tried once more, in vain.
+    tokio::task::yield_now().await;
     stand.claims.fail(false);
     assert_eq!((unavailable.send("1", "done").await, unavailable.runs()), (200, 1));
     assert_eq!((anyway.send("1", "done").await, anyway.runs()), (200, 2), "a duplicate again");
@@ -195,4 +199,34 @@ async fn what_is_handed_over_is_confirmed_elsewhere(stand: Stand) {
     assert_eq!((rig.send("1", "done").await, rig.runs()), (202, 1));
     assert_eq!(rig.deliveries.take_over(ticket).confirm().await.unwrap(), Hold::Ours);
     assert_eq!((rig.send("1", "done").await, rig.runs()), (200, 1));
+}
+
+async fn what_is_handed_over_stays_so_whatever_becomes_of_the_request(stand: Stand) {
+    let rig = stand.rig(OnClaimOutage::Unavailable);
+    assert_eq!(rig.send("1", "queue").await, 500);
+    let panics = tokio::spawn(rig.behind(&rig.layer()).oneshot(rig.request("2", "queue-and-panic")));
+    assert!(panics.await.unwrap_err().is_panic());
+    let given_up = tokio::spawn(rig.behind(&rig.layer()).oneshot(rig.request("3", "queue-and-stall")));
+    rig.started.notified().await;
+    given_up.abort();
+    assert!(given_up.await.unwrap_err().is_cancelled());
+    // What would be released in the background has its chance.
+    for _ in 0..3 {
+        assert_eq!(rig.send("4", "fail").await, 500);
+    }
+    let runs = rig.runs();
+    for id in ["1", "2", "3"] {
+        assert_eq!((rig.send(id, "done").await, rig.runs()), (202, runs), "{id}");
+    }
+}
+
+async fn a_hand_over_that_fails_is_taken_back(stand: Stand) {
+    let rig = stand.rig(OnClaimOutage::Unavailable);
+    assert_eq!(rig.send("1", "queue-in-vain").await, 503);
+    assert_eq!((rig.send("1", "done").await, rig.runs()), (200, 2));
+    // By a task that outlives its request.
+    assert_eq!(rig.send("2", "queue-elsewhere").await, 202);
+    assert_eq!((rig.send("2", "done").await, rig.runs()), (202, 3));
+    rig.go_on.notify_one();
+    freed(&rig, "2").await;
 }

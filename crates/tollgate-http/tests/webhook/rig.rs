@@ -151,6 +151,36 @@ impl Rig {
                 self.go_on.notified().await;
                 StatusCode::OK
             }
+            "queue" => {
+                let _queued = received.hand_over();
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
+            "queue-and-panic" => {
+                let _queued = received.hand_over();
+                panic!("a handler panics")
+            }
+            "queue-and-stall" => {
+                let _queued = received.hand_over();
+                self.started.notify_one();
+                self.go_on.notified().await;
+                StatusCode::OK
+            }
+            "queue-in-vain" => {
+                let _not_queued = received.hand_over();
+                received.take_back();
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+            "queue-elsewhere" => {
+                let (started, go_on) = (Arc::clone(&self.started), Arc::clone(&self.go_on));
+                tokio::spawn(async move {
+                    let _not_queued = received.hand_over();
+                    started.notify_one();
+                    go_on.notified().await;
+                    received.take_back();
+                });
+                self.started.notified().await;
+                StatusCode::ACCEPTED
+            }
             other => panic!("nobody knows how to {other}"),
         };
         match act {
