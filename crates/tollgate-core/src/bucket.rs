@@ -51,18 +51,24 @@ impl Bucket {
         self.admits(self.contents(state, now), cost)
     }
 
-    pub(crate) fn settle(&self, state: State, delta: i64, now: Timestamp) -> State {
+    pub(crate) fn settle(&self, state: Option<State>, delta: i64, now: Timestamp) -> Option<State> {
         let now = Timestamp::from_unix_ms(now.inside());
-        if !matches!(state, State::Bucket { .. }) || now >= self.idle_at(&state) {
+        let is_idle = match &state {
+            Some(bucket @ State::Bucket { .. }) => now >= self.idle_at(bucket),
+            Some(State::Window { .. }) | None => true,
+        };
+        // There is no room for a refund in a full bucket. What was used beyond the estimate is owed all the same: the refills gave
+        // back what was taken, and knew nothing of it.
+        if is_idle && delta <= 0 {
             return state;
         }
-        let contents = self.contents(Some(state), now);
+        let contents = self.contents(state, now);
         let tokens = contents.tokens.saturating_sub(delta).max(DEEPEST);
-        if tokens < self.capacity.signed() {
+        Some(if tokens < self.capacity.signed() {
             State::Bucket { refilled_at: contents.refilled_at, tokens }
         } else {
             State::Bucket { refilled_at: now.max(contents.refilled_at), tokens: self.capacity.signed() }
-        }
+        })
     }
 
     #[inline]

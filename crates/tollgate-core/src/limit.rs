@@ -215,20 +215,22 @@ impl Limit {
 
     /// Corrects an earlier charge in the window it was made in: `delta` units more, or fewer where it is negative.
     ///
-    /// What no longer counts is left alone: nothing is created, a counter of 0 stays 0, and none goes below it. A
-    /// sliding window is corrected in its previous counter too while that still weighs. A bucket has no windows, so a
-    /// refund can only be bounded, by the refund and by the capacity: units refilled meanwhile are not taken back.
+    /// A window that no longer counts is left alone: none is created, a counter of 0 stays 0, and none goes below it. A
+    /// sliding window is corrected in its previous counter too while that still weighs.
+    ///
+    /// A bucket has no windows. A refund can only be bounded, by the refund and by the capacity: units refilled meanwhile are not
+    /// taken back, and one that is full or not there is left alone. More units are always taken out, and one that is not there is
+    /// full: the refills since gave back what was taken, not what was used beyond it.
     #[must_use]
     pub fn settle(&self, state: Option<State>, stamp: Stamp, delta: i64, now: Timestamp) -> Option<State> {
-        let state = state?;
-        Some(match *self {
+        match *self {
             Self::FixedWindow { quota, window } | Self::SlidingWindow { quota, window } => {
-                Windows { kind: Kind::Fixed, quota, window }.settle(state, stamp, delta)
+                Some(Windows { kind: Kind::Fixed, quota, window }.settle(state?, stamp, delta))
             }
             Self::TokenBucket { capacity, refill, interval } => {
                 Bucket { capacity, refill, interval }.settle(state, delta, now)
             }
-        })
+        }
     }
 
     /// From then on `state` says the same as no state at all: every lifetime and every eviction comes from this.

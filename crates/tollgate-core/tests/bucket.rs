@@ -59,10 +59,12 @@ impl Reference for Refilled {
         self.contents(now).refilled_at + self.interval
     }
 
-    /// A bucket that has become full has nothing left to correct.
+    /// A bucket that has become full has no room for a refund; what was used beyond is taken out of it.
     fn settle(&mut self, _window_end: u64, delta: i64, now: u64) {
         let mut contents = self.contents(now);
-        if self.held.is_none_or(|held| held.refilled_at <= now) && contents.tokens == self.capacity {
+        let is_full =
+            self.held.is_none_or(|held| held.refilled_at <= now) && contents.tokens == self.capacity;
+        if is_full && delta <= 0 {
             return;
         }
         contents.tokens -= delta;

@@ -148,7 +148,11 @@ proptest! {
             prop_assert_eq!(answers(limit, Some(state), now, &asks), without, "{}", other);
             prop_assert_eq!(limit.idle_at(&state), Timestamp::EPOCH);
             prop_assert!(limit.check_clock(Some(&state), at(now)).is_ok());
-            prop_assert_eq!(limit.settle(Some(state), Stamp::ending_at(at(now)), 5, at(now)), Some(state));
+            let settle = |state, delta| limit.settle(state, Stamp::ending_at(at(now)), delta, at(now));
+            prop_assert_eq!(settle(Some(state), -5), Some(state));
+            // A bucket that is not there is full, and owes what was used beyond the estimate.
+            let owed = if counts_buckets { settle(None, 5) } else { Some(state) };
+            prop_assert_eq!(settle(Some(state), 5), owed);
         }
     }
 
@@ -299,9 +303,9 @@ fn a_window_is_corrected_where_it_was_charged() {
 
 /// Capacity 10, 2 more each 10 ms, last refilled at 100.
 #[test]
-fn a_refund_to_a_bucket_is_bounded() {
+fn a_bucket_is_corrected_in_what_it_holds() {
     let limit = Limit::bucket(10, 2, width(10));
-    let state = |refilled_at, tokens| State::Bucket { refilled_at: at(refilled_at), tokens };
+    let state = |refilled_at: u64, tokens| State::Bucket { refilled_at: at(refilled_at), tokens };
     for (tokens, delta, now, expected) in [
         (4, -3, 105, (100, 7)),
         (4, 3, 105, (100, 1)),
@@ -316,16 +320,21 @@ fn a_refund_to_a_bucket_is_bounded() {
         // Debt, and back out of it.
         (4, 60, 105, (100, -56)),
         (-56, -60, 105, (100, 4)),
-        // Full again: nothing of the charge is left.
-        (4, 3, 130, (100, 4)),
-        (10, 3, 100, (100, 10)),
+        // Full again: there is no room for a refund, and a charge is owed all the same.
+        (4, -3, 130, (100, 4)),
+        (4, 0, 130, (100, 4)),
+        (4, 3, 130, (130, 7)),
+        (4, 30, 999, (999, -20)),
+        (10, 3, 100, (100, 7)),
+        (10, -3, 100, (100, 10)),
         // A clock behind decides at the newest time seen.
         (4, -3, 95, (100, 7)),
         (4, -60, 95, (100, 10)),
     ] {
         let settled = limit.settle(Some(state(100, tokens)), Stamp::ending_at(at(0)), delta, at(now));
         assert_eq!(settled, Some(state(expected.0, expected.1)), "{tokens} {delta} {now}");
-        assert_eq!(limit.settle(None, Stamp::ending_at(at(0)), delta, at(now)), None);
+        let owed = (delta > 0).then(|| state(now, 10 - delta));
+        assert_eq!(limit.settle(None, Stamp::ending_at(at(0)), delta, at(now)), owed, "a full one");
     }
 }
 

@@ -1,9 +1,6 @@
 //! Gives charges back.
 
-use std::sync::{
-    LazyLock,
-    atomic::{AtomicU64, Ordering},
-};
+use std::sync::OnceLock;
 
 use arrayvec::ArrayVec;
 use tollgate_core::Limit;
@@ -57,41 +54,25 @@ impl<S: Store> Guard<S> {
 
 /// The id under which what a pass took is corrected, made when it is first asked for: a check pays nothing for it.
 ///
-/// Clones have the id of what they were cloned from.
+/// All of it is drawn then and nothing is kept for the next one: a process may be copied, by a snapshot or a fork, and copies must
+/// not go on with the same ids. Clones have the id of what they were cloned from.
 #[derive(Debug)]
-pub(crate) struct RefundId(AtomicU64);
-
-/// The next number of an id. 0 stands for none yet.
-static NEXT: AtomicU64 = AtomicU64::new(1);
-
-/// What tells the ids of this process from those of all others that share a store.
-static PROCESS: LazyLock<u64> = LazyLock::new(random_bits);
+pub(crate) struct RefundId(OnceLock<SettleId>);
 
 impl RefundId {
     #[inline]
     pub(crate) const fn new() -> Self {
-        Self(AtomicU64::new(0))
+        Self(OnceLock::new())
     }
 
     pub(crate) fn get(&self) -> SettleId {
-        SettleId::new(u128::from(*PROCESS) << 64 | u128::from(self.number()))
-    }
-
-    fn number(&self) -> u64 {
-        let number = self.0.load(Ordering::Relaxed);
-        if number != 0 {
-            return number;
-        }
-        let fresh = NEXT.fetch_add(1, Ordering::Relaxed);
-        self.0
-            .compare_exchange(0, fresh, Ordering::Relaxed, Ordering::Relaxed)
-            .map_or_else(|found| found, |_| fresh)
+        *self.0.get_or_init(|| SettleId::new(u128::from(random_bits()) << 64 | u128::from(random_bits())))
     }
 }
 
 impl Clone for RefundId {
     fn clone(&self) -> Self {
-        Self(AtomicU64::new(self.number()))
+        Self(OnceLock::from(self.get()))
     }
 }
 
@@ -112,6 +93,8 @@ fn random_bits() -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -120,5 +103,15 @@ mod tests {
         let clone = one.clone();
         assert_eq!((one.get(), one.get()), (clone.get(), clone.clone().get()));
         assert_ne!(one.get(), other.get());
+    }
+
+    /// Of two copies of one process each draws its own, so no half of an id may stay or count up.
+    #[test]
+    fn nothing_of_an_id_is_the_processs() {
+        let ids = [(); 64].map(|()| RefundId::new().get().bits());
+        let halves = ids.iter().flat_map(|id| [id >> 64, id & u128::from(u64::MAX)]);
+        assert_eq!(halves.clone().collect::<BTreeSet<_>>().len(), 128);
+        let steps = halves.clone().zip(halves.skip(2)).map(|(one, next)| one.abs_diff(next));
+        assert!(steps.min() > Some(1 << 20), "they are drawn, not counted");
     }
 }

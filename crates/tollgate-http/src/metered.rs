@@ -22,6 +22,9 @@ pin_project! {
     /// dropped is settled as any dropped reservation: on a store that has to be waited for, that needs the guard's
     /// [spawner](tollgate_guard::GuardBuilder::spawner). Where nothing was noted, what was taken stays spent.
     ///
+    /// It is sent in chunks, whatever is known of its length. Set no `Content-Length` on its response: a server then sends so many bytes
+    /// and drops the body, which is settled as a dropped one, not at its end.
+    ///
     /// A server notices that a client has gone when it reads or writes, so frames that are already on their way count as used.
     ///
     /// ```
@@ -130,8 +133,10 @@ where
         matches!(self.stage, Stage::End)
     }
 
+    /// Not known, even where the inner body knows: over HTTP/1 a server that is told writes `Content-Length`, and drops the body after its
+    /// last byte without asking for its end.
     fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
+        SizeHint::default()
     }
 }
 

@@ -17,7 +17,7 @@ use bytes::Bytes;
 use common::{Mode, START_MS, TinyStore};
 use http::HeaderMap;
 use http_body::{Body, Frame};
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, Full};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -68,6 +68,13 @@ async fn used(guard: &AnyGuard, tasks: &Tasks) -> [u64; 2] {
     }
     let outcome = guard.peek(&[CHATS.charge(()), TOKENS.charge(())]).await;
     [0, 1].map(|at| outcome.decisions()[at].decision().used().get())
+}
+
+/// A guard over a store that has to be waited for, with nobody to settle what is dropped.
+fn guard_without_spawner() -> AnyGuard {
+    let store: Arc<dyn Store> = Arc::new(TinyStore::new(Mode::Later));
+    let clock = ManualClock::at_unix_ms(START_MS);
+    Arc::new(Guard::builder(store).policy(CHATS).policy(TOKENS).clock(clock).build().unwrap())
 }
 
 /// Yields its frames, then ends as it is told to.
@@ -209,6 +216,9 @@ enum Handler {
     Hangs,
     Fails,
     Answers,
+    /// With a body that knows its length.
+    AnswersAtOnce,
+    AnswersNothing,
 }
 
 async fn chat(State((guard, handler)): State<(AnyGuard, Handler)>) -> Response {
@@ -222,6 +232,16 @@ async fn chat(State((guard, handler)): State<(AnyGuard, Handler)>) -> Response {
         Handler::Hangs => End::Never,
         Handler::Fails => End::Error,
         Handler::Answers | Handler::PanicsInItsStream => End::Whole,
+        Handler::AnswersAtOnce | Handler::AnswersNothing => {
+            let is_empty = matches!(handler, Handler::AnswersNothing);
+            let answer = if is_empty { Bytes::new() } else { Bytes::from_static(b"seven t") };
+            reservation.note(0);
+            return Response::new(axum::body::Body::new(MeteredBody::new(
+                Full::new(answer),
+                reservation,
+                meter,
+            )));
+        }
     };
     let mut frames = 0;
     let body = MeteredBody::new(Script::new(5, end), reservation, move |reservation, frame| {
@@ -277,5 +297,20 @@ async fn h8_a_handler_that_fails_or_a_client_that_goes_away_is_settled_once() {
             tokens += cost;
             assert_eq!(used(&guard, &tasks).await, [turn as u64 + 1, tokens], "{handler:?}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_whole_answer_of_any_body_needs_no_spawner() {
+    let guard = guard_without_spawner();
+    let mut tokens = 0;
+    for (turn, (handler, cost)) in
+        [(Handler::Answers, 35), (Handler::AnswersAtOnce, 7), (Handler::AnswersNothing, 0)]
+            .into_iter()
+            .enumerate()
+    {
+        request(&guard, handler, usize::MAX).await;
+        tokens += cost;
+        assert_eq!(used(&guard, &Tasks::default()).await, [turn as u64 + 1, tokens], "{handler:?}");
     }
 }

@@ -98,7 +98,7 @@ impl MemoryStore {
 
     /// Corrects earlier charges in the windows they were made in: what [`Store::settle`] does, without a future.
     ///
-    /// A key that is gone is left alone. The ids of the latest settlements are remembered, of as many as the store may hold keys;
+    /// A key that is gone is left alone, but for a bucket more of which was used than was taken: it was full. The ids of the latest settlements are remembered, of as many as the store may hold keys;
     /// beyond that the oldest is forgotten, and [`MemoryStats::dropped_settle_ids`] rises if it still counted.
     ///
     /// # Errors

@@ -5,8 +5,8 @@
 use std::array;
 
 use hashbrown::HashTable;
-use tollgate_core::{Charging, Decision, State, Timestamp, Units, Verdict};
-use tollgate_store::{Charge, Decisions, Forget, Key, MOST_CHARGES, Settle, StoreError, Take};
+use tollgate_core::{Charging, Decision, Limit, State, Timestamp, Units, Verdict};
+use tollgate_store::{Charge, Correction, Decisions, Forget, Key, MOST_CHARGES, Settle, StoreError, Take};
 
 use crate::{
     MemoryStats,
@@ -136,20 +136,41 @@ impl Table {
             return;
         }
         let mut until = Timestamp::EPOCH;
-        for (correction, &hash) in settle.corrections.iter().zip(hashes) {
+        let mut places = [None; MOST_CHARGES];
+        // First what is there, as in a take: a key that is put in may take the place of another.
+        for ((correction, &hash), place) in settle.corrections.iter().zip(hashes).zip(&mut places) {
             until = until.max(counts_until(correction, self.newest));
-            let Some(place) = self.find(&correction.key, hash) else { continue };
-            let before = self.slots[place as usize].state;
-            let after = correction.limit.settle(Some(before), correction.stamp, correction.delta, settle.now);
-            let Some(after) = after.filter(|after| *after != before) else { continue };
-            self.uses += 1;
-            self.slots[place as usize].last_use = self.uses;
-            if correction.delta < 0 && !is_shared(&correction.key) {
-                self.mark(place, false);
+            *place = self.find(&correction.key, hash);
+            if let Some(place) = *place {
+                self.correct(place, correction, settle.now);
             }
-            self.set(place, after, correction.limit.idle_at(&after));
+        }
+        for ((correction, &hash), place) in settle.corrections.iter().zip(hashes).zip(places) {
+            if place.is_none()
+                && let Some(state) =
+                    correction.limit.settle(None, correction.stamp, correction.delta, settle.now)
+            {
+                self.uses += 1;
+                let Correction { key, limit, .. } = correction;
+                self.put(self.uses, key, hash, limit, state, is_shared(key));
+            }
         }
         self.settled.remember(settle.id, until, self.newest);
+    }
+
+    /// Corrects a key that is there.
+    fn correct(&mut self, place: u32, correction: &Correction<'_>, now: Timestamp) {
+        let before = self.slots[place as usize].state;
+        let after = correction.limit.settle(Some(before), correction.stamp, correction.delta, now);
+        let Some(after) = after.filter(|after| *after != before) else { return };
+        self.uses += 1;
+        let slot = &mut self.slots[place as usize];
+        slot.last_use = self.uses;
+        let ends_protection = correction.delta < 0 || slot.is_idle(self.newest);
+        if ends_protection && !is_shared(&correction.key) {
+            self.mark(place, false);
+        }
+        self.set(place, after, correction.limit.idle_at(&after));
     }
 
     pub(crate) fn forget(&mut self, forget: &Forget<'_>, hashes: &Hashes) {
@@ -191,14 +212,14 @@ impl Table {
     /// Keeps what a decided charge left of a key that is not there, if anything.
     fn insert(&mut self, hash: u32, outcome: Outcome<'_>) {
         let Some(state) = outcome.after else { return };
-        let slot = Slot {
-            key: StoredKey::new(&outcome.charge.key),
-            state,
-            idle_at: outcome.charge.limit.idle_at(&state),
-            last_use: outcome.number,
-            hash,
-            refusing: false,
-        };
+        let Charge { key, limit, .. } = outcome.charge;
+        self.put(outcome.number, key, hash, limit, state, outcome.protects().unwrap_or(false));
+    }
+
+    /// Puts in a key that is not there.
+    fn put(&mut self, last_use: u64, key: &Key<'_>, hash: u32, limit: &Limit, state: State, refusing: bool) {
+        let idle_at = limit.idle_at(&state);
+        let slot = Slot { key: StoredKey::new(key), state, idle_at, last_use, hash, refusing: false };
         let place = if let Some(place) = self.free_place() {
             self.slots[place as usize] = slot;
             place
@@ -206,7 +227,7 @@ impl Table {
             self.slots.push(slot);
             last_place(&self.slots)
         };
-        self.mark(place, outcome.protects().unwrap_or(false));
+        self.mark(place, refusing);
         let slots = &self.slots;
         self.index.insert_unique(spread(hash), place, |&place| spread(slots[place as usize].hash));
         self.eviction.note_idle_at(place, &self.slots);

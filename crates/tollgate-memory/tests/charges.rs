@@ -186,6 +186,34 @@ fn a_settlement_corrects_once_and_creates_nothing() {
     assert_eq!(used(&store, 1, LIMIT, NOON + 60_000), 1, "a window that has ended is left alone");
 }
 
+/// What a settlement charges to buckets that are full is kept, those that are there and those that are not: none of them is put
+/// out by another of the same settlement, however full the store is.
+#[test]
+fn a_settlement_charges_what_a_full_bucket_owes() {
+    let capacity = MemoryStore::LEAST_CAPACITY;
+    let store = MemoryStore::with_capacity(capacity).unwrap();
+    let limit = Limit::bucket(1_000, 100, Window::SECOND);
+    let kept = [1, 3, 5, 7];
+    for visitor in kept {
+        let _ = take(&store, visitor, limit, NOON);
+    }
+    for visitor in 0..(capacity - kept.len()) as u64 {
+        let _ = take(&store, 1_000 + visitor, Limit::fixed(1, Window::DAY), NOON);
+    }
+    let later = NOON + 2_000;
+    let parts: Vec<_> = (0..8).map(number).collect();
+    let corrections: Vec<_> = parts
+        .iter()
+        .map(|parts| Correction { key: Key::new(NAME, parts), limit, stamp: STAMP, delta: 800 })
+        .collect();
+    let settle = Settle { id: SettleId::new(1), corrections: &corrections, now: at(later) };
+    for _ in 0..2 {
+        store.settle(&settle).unwrap();
+        assert_eq!([0, 1, 2, 3, 4, 5, 6, 7].map(|visitor| used(&store, visitor, limit, later)), [800; 8]);
+    }
+    assert_eq!(store.len(), capacity);
+}
+
 #[test]
 fn the_trait_does_what_the_store_does() {
     let store: std::sync::Arc<dyn Store> = std::sync::Arc::new(MemoryStore::new());

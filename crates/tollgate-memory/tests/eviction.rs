@@ -151,7 +151,8 @@ fn run(store: &MemoryStore, model: &mut Model, op: Op, id: u128) {
             }
             let parts = number(key);
             let limit = limits_of(key)[0];
-            let Some(end) = model.window_end(key) else { return };
+            // A key that is not there is settled too: a bucket may owe something.
+            let end = model.window_end(key).unwrap_or(model.newest);
             let corrections =
                 [Correction { key: Key::new(NAME, &parts), limit, stamp: Stamp::ending_at(end), delta }];
             let settle = Settle { id: SettleId::new(id), corrections: &corrections, now: model.newest };

@@ -122,6 +122,7 @@ macro_rules! __with_cases {
                 a_late_settlement_leaves_the_new_window_alone
                 a_settlement_reaches_a_window_that_still_weighs
                 a_settlement_creates_nothing
+                what_a_full_bucket_did_not_give_is_owed
                 a_refund_never_gives_more_than_the_quota
                 a_debt_outlasts_its_window_as_long_as_it_weighs
                 several_are_settled_together

@@ -249,8 +249,8 @@ impl History {
     fn plan(&mut self, model: &Reference, key: usize) -> Planned {
         if self.rng.u8(..40) == 0 {
             let quota = match self.rng.u8(..24) {
-                0 => Units::ZERO,
-                1 => Units::MAX,
+                0..2 => Units::ZERO,
+                2 => Units::MAX,
                 _ => Units::saturating(self.rng.u64(1..40)),
             };
             let limit = self.limits[key].with_quota(quota);

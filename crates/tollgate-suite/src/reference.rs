@@ -81,10 +81,11 @@ impl Store for Reference {
         let kept = &mut *self.kept();
         if kept.settled.insert(settle.id) {
             for correction in settle.corrections {
-                if let Some(state) = kept.states.get_mut(&correction.key.to_bytes()) {
-                    let limit = correction.limit;
-                    let settled = limit.settle(Some(*state), correction.stamp, correction.delta, settle.now);
-                    *state = settled.unwrap_or(*state);
+                let key = correction.key.to_bytes();
+                let found = kept.states.get(&key).copied();
+                let settled = correction.limit.settle(found, correction.stamp, correction.delta, settle.now);
+                if let Some(state) = settled {
+                    kept.states.insert(key, state);
                 }
             }
         }

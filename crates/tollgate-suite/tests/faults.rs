@@ -67,6 +67,10 @@ const FOUND_BY: &[(&str, &[Fault])] = &[
     ),
     ("a_settlement_reaches_a_window_that_still_weighs", &[Fault::SettleIsInTheCurrentWindowOnly]),
     ("a_settlement_creates_nothing", &[Fault::SettleCreatesKeys, Fault::SettleRevivesZero]),
+    (
+        "what_a_full_bucket_did_not_give_is_owed",
+        &[Fault::SettleForgivesAFullBucket, Fault::SettleForgivesAMissingBucket],
+    ),
     ("a_refund_never_gives_more_than_the_quota", &[Fault::RefundIsACredit]),
     (
         "a_debt_outlasts_its_window_as_long_as_it_weighs",

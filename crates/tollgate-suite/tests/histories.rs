@@ -250,12 +250,11 @@ impl Store for Dropping {
         let dropped = &mut *self.kept(settle.now);
         if dropped.settled.insert(settle.id) {
             for correction in settle.corrections {
-                let limit = correction.limit;
-                if let Some(kept) = dropped.kept.get_mut(&correction.key.to_bytes())
-                    && let Some(state) =
-                        limit.settle(Some(kept.0), correction.stamp, correction.delta, settle.now)
-                {
-                    *kept = (state, limit);
+                let (key, limit) = (correction.key.to_bytes(), correction.limit);
+                let found = dropped.kept.get(&key).map(|(state, _)| *state);
+                let settled = limit.settle(found, correction.stamp, correction.delta, settle.now);
+                if let Some(state) = settled {
+                    dropped.kept.insert(key, (state, limit));
                 }
             }
         }

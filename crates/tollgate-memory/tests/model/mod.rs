@@ -117,14 +117,17 @@ impl Model {
 
     pub(crate) fn settle(&mut self, key: u64, settle: &Settle<'_>) {
         let [correction] = settle.corrections else { panic!("one correction at a time") };
-        let Some(before) = self.keys.peek(&key).map(|entry| entry.state) else { return };
-        let after =
-            correction.limit.settle(Some(before), correction.stamp, correction.delta, settle.now).unwrap();
-        if after != before {
-            let entry = self.keys.get_mut(&key).unwrap();
-            (entry.state, entry.idle_at) = (after, correction.limit.idle_at(&after));
-            entry.refusing &= correction.delta >= 0;
+        let before = self.keys.peek(&key).map(|entry| entry.state);
+        let after = correction.limit.settle(before, correction.stamp, correction.delta, settle.now);
+        let Some(after) = after.filter(|after| Some(*after) != before) else { return };
+        if before.is_none() && self.keys.len() == self.capacity {
+            self.evict();
         }
+        self.seen.insert(key);
+        let idle_at = correction.limit.idle_at(&after);
+        let entry = self.keys.get_or_insert_mut(key, || Entry { state: after, idle_at, refusing: false });
+        (entry.state, entry.idle_at) = (after, idle_at);
+        entry.refusing &= correction.delta >= 0;
     }
 
     pub(crate) fn forget(&mut self, key: u64) {

@@ -1,5 +1,6 @@
--- Corrects earlier charges in the windows they were made in, once for each id. What no longer counts is left alone, and
--- nothing but the memory of the id is ever created.
+-- Corrects earlier charges in the windows they were made in, once for each id. A window that no longer counts is left alone,
+-- and so is a bucket that has no room for a refund. More units are taken out of a bucket in any case: where there is none it
+-- is full. Nothing else but the memory of the id is ever created.
 --
 -- KEYS: what the id is remembered under; then for each correction in order its window, or its bucket.
 -- ARGV: now, and for how many ms to remember the id. Then for each correction: kind (f, s, b); the amount in two parts, each
@@ -31,7 +32,10 @@ while at <= #ARGV do
     if raw_at then
       refilled_at, value = refilled(tonumber(raw_at), tonumber(raw_tokens), capacity, refill, width, now)
     end
-    if value and (value < capacity or now < tonumber(raw_at)) then
+    if amount > 0 and not value then
+      refilled_at, value = now, capacity
+    end
+    if value and (amount > 0 or value < capacity or now < tonumber(raw_at)) then
       for _, part in ipairs({ amount, more }) do
         -- A refund fills it at most, a charge takes it to the deepest debt at most.
         value = -part < capacity - value and math.max(-MAX, value - part) or capacity
@@ -42,7 +46,7 @@ while at <= #ARGV do
       lives = bucket_lives(refilled_at, value, capacity, refill, width, now)
       refilled_at = digits(refilled_at)
     else
-      value = nil -- gone, or full by itself, which is the same
+      value = nil -- gone, or full by itself, which is the same: there is nothing to give back
     end
   else
     local start = tonumber(ARGV[at + 4])

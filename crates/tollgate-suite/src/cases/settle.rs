@@ -127,26 +127,56 @@ pub(crate) async fn a_settlement_creates_nothing(on: &Ground<'_>) -> Result<(), 
         let end = after(start, 60_000);
         let (slot, charged) = (on.slot(kind), on.slot("charged"));
         let stamp_of = on.take_one(charged.peek(limit, 1), start).await?;
-        for (delta, number) in [(5, at), (-5, at + 1)] {
+        // A bucket that is not there is full: it has no room for a refund, and pays what was used beyond an estimate.
+        let more = if matches!(limit, Limit::TokenBucket { .. }) { 0 } else { 5 };
+        for (delta, number) in [(more, at), (-5, at + 1)] {
             on.settle(on.id(number), &[slot.correct(limit, &stamp_of, delta)], start).await?;
             on.expect("a key nobody has charged", slot.peek(limit, 1), start, Answer::allow(10, end)).await?;
         }
 
         let taken = on.take_one(slot.cost(limit, 4), start).await?;
         on.forget(&[slot.target(limit)], start).await?;
-        for (delta, number) in [(5, at + 2), (-5, at + 3)] {
+        for (delta, number) in [(more, at + 2), (-5, at + 3)] {
             on.settle(on.id(number), &[slot.correct(limit, &taken, delta)], start).await?;
             on.expect("a forgotten key", slot.peek(limit, 1), start, Answer::allow(10, end)).await?;
         }
 
-        // A count that was given back whole is none, and a bucket that is full again is as new.
+        // A count that was given back whole is none.
         let taken = on.take_one(slot.cost(limit, 4), start).await?;
         on.settle(on.id(at + 4), &[slot.correct(limit, &taken, -4)], start).await?;
-        on.settle(on.id(at + 5), &[slot.correct(limit, &taken, 5)], start).await?;
+        on.settle(on.id(at + 5), &[slot.correct(limit, &taken, more)], start).await?;
         on.same("a key whose charges were given back", on.left(&slot, limit, start).await?, 10)?;
         let idle = after(start, 600_000);
-        on.settle(on.id(at + 6), &[slot.correct(limit, &taken, 5)], idle).await?;
+        on.settle(on.id(at + 6), &[slot.correct(limit, &taken, more)], idle).await?;
         on.same("a key that is idle", on.left(&slot, limit, idle).await?, 10)?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn what_a_full_bucket_did_not_give_is_owed(on: &Ground<'_>) -> Result<(), Failure> {
+    let start = on.start(Window::MINUTE);
+    let limit = Limit::bucket(1_000, 100, Window::MINUTE);
+    // Two minutes later it has been refilled, and a store may have dropped it: what was taken is back, what was used beyond is not.
+    let later = after(start, 120_000);
+    for (label, at) in [("full", 0), ("forgotten", 3), ("given back", 6)] {
+        let slot = on.slot(label);
+        let taken = on.take_one(slot.cost(limit, 100), start).await?;
+        match label {
+            "forgotten" => on.forget(&[slot.target(limit)], start).await?,
+            "given back" => on.settle(on.id(at + 1), &[slot.correct(limit, &taken, -100)], start).await?,
+            _ => {}
+        }
+        for _ in 0..2 {
+            on.settle(on.id(at), &[slot.correct(limit, &taken, 800)], later).await?;
+            on.same("what is left once 800 more were used", on.left(&slot, limit, later).await?, 200)?;
+        }
+        let charge = slot.peek(limit, 300);
+        on.expect("the rest", charge, later, Answer::deny(200, after(later, 60_000), after(later, 60_000)))
+            .await?;
+        // As much as there can be, and more than there is: a debt.
+        on.settle(on.id(at + 2), &[slot.correct(limit, &taken, 1_700)], after(later, 480_000)).await?;
+        on.same("what is left of a debt", on.left(&slot, limit, after(later, 480_000)).await?, -700)?;
+        on.same("and a refill later", on.left(&slot, limit, after(later, 540_000)).await?, -600)?;
     }
     Ok(())
 }

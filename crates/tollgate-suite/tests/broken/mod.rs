@@ -57,7 +57,7 @@ faults! {
     // Of settlements.
     SettleDoesNothing SettleIsAppliedTwice SettleIdIsItsWords SettleIdIsPerKey SettleIsInTheCurrentWindow SettleIsInTheCurrentWindowOnly
     SettleCreatesKeys SettleRevivesZero RefundIsACredit OnlyTheFirstIsSettled SettleStopsAtTheQuota SettleTakesOnly
-    SettleForgetsWhatIsOver
+    SettleForgetsWhatIsOver SettleForgivesAFullBucket SettleForgivesAMissingBucket
     // Of forgetting.
     ForgetDoesNothing ForgetIsByPrefix ForgetIsByPattern OnlyTheFirstIsForgotten ForgetLeavesThePrevious
     ForgetOfUnknownFails ForgetIsByName

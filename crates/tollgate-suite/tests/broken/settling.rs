@@ -27,6 +27,10 @@ pub(super) fn settle(fault: Option<Fault>, kept: &mut Kept, correction: &Correct
                 *used = Units::saturating(used.get().saturating_add_signed(delta.clamp(-1 << 53, 1 << 53)));
             }
         }
+        Some(Fault::SettleForgivesAFullBucket) if found.is_some_and(|found| now >= limit.idle_at(&found)) => {
+            return;
+        }
+        Some(Fault::SettleForgivesAMissingBucket) if found.is_none() => return,
         Some(Fault::SettleCreatesKeys) if found.is_none() => {
             let step = limit.step(None, Units::saturating(delta.unsigned_abs()), now, Charging::Always, true);
             found = step.state;

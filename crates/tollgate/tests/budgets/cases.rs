@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tollgate::{Outage, OutageReason, Outcome, PolicyCharge, StoreErrorKind};
 
-use crate::place::{BUCKET, BURST, CHATS, MONEY, NOON, OPEN, Place, SLIDING, TOKENS, allowed};
+use crate::place::{BUCKET, BURST, CHATS, FAST, MONEY, NOON, OPEN, Place, SLIDING, TOKENS, allowed};
 
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -64,6 +64,17 @@ pub(crate) async fn b3_what_was_too_little_is_a_debt(place: &Place) {
         let Outcome::Deny(refusal) = reserve().await else { panic!("a debt is seen: {charge:?}") };
         assert!(refusal.retry_at().is_some_and(|at| at.unix_ms() > NOON));
     }
+    // The refills of two seconds give back the estimate, and nothing of what was used beyond it.
+    let fast = [FAST.charge(()).estimate(100)];
+    for (actual, expected) in [(900, 200), (2_600, -1_500)] {
+        let reservation = allowed(place.guard.reserve(&fast).await);
+        place.clock.advance(Duration::from_secs(2));
+        reservation.settle(actual).await.unwrap();
+        assert_eq!(left(place, &fast[0]).await, expected);
+        place.clock.advance(Duration::from_secs(8));
+    }
+    assert_eq!(left(place, &fast[0]).await, -700);
+    assert!(!place.guard.reserve(&fast).await.is_allowed(), "the debt is seen");
 }
 
 pub(crate) async fn b4_a_reservation_that_is_dropped_is_settled_to_what_was_noted(place: &Place) {

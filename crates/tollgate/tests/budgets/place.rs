@@ -31,6 +31,8 @@ pub(crate) const SLIDING: Policy<0> =
     Policy::new("sliding", Limit::sliding(10_000, Window::DAY), OnOutage::Deny);
 pub(crate) const BUCKET: Policy<0> =
     Policy::new("bucket", Limit::bucket(10_000, 1, Window::DAY), OnOutage::Deny);
+pub(crate) const FAST: Policy<0> =
+    Policy::new("fast", Limit::bucket(1_000, 100, Window::SECOND), OnOutage::Deny);
 pub(crate) const BURST: Policy<0> = Policy::new("burst", Limit::fixed(100, Window::MINUTE), OnOutage::Deny);
 pub(crate) const MONEY: Policy<0> =
     Policy::new("money", Limit::fixed(100_000_000, Window::DAY), OnOutage::Deny);
@@ -77,7 +79,7 @@ impl Place {
         let spawns = Arc::clone(&spawned);
         let runtime = tokio::runtime::Handle::current();
         let guard = Guard::builder(Arc::clone(&store))
-            .policies([CHATS, SLIDING, BUCKET, BURST, MONEY, OPEN])
+            .policies([CHATS, SLIDING, BUCKET, FAST, BURST, MONEY, OPEN])
             .policy(TOKENS)
             .clock(clock.clone())
             .spawner(move |task| spawns.lock().unwrap().push(runtime.spawn(task)))
