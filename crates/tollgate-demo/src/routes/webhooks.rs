@@ -12,7 +12,7 @@ use axum::{
 };
 use serde_json::json;
 use tollgate_guard::Charges;
-use tollgate_http::{Caller, Ending, Received, Rejection, WebhookLayer};
+use tollgate_http::{Caller, Received, Rejection, WebhookLayer};
 
 use crate::{App, jobs::Job, policies::WEBHOOK_FORGERY, push::Push};
 
@@ -43,15 +43,17 @@ async fn push(State(app): State<App>, received: Received, body: Bytes) -> Result
     if pages.is_empty() {
         return Ok(Json(json!({ "delivery": "nothing to do" })).into_response());
     }
-    let job = Job { ticket: received.ticket().clone(), org: push.into_org(), pages };
+    // Before the push: if the sender hangs up in the middle of it, the job may be in the queue already.
+    let job = Job { ticket: received.hand_over(), org: push.into_org(), pages };
     if let Err(error) = app.jobs().push(&job).await {
+        received.take_back();
         tracing::error!(error = &error as &dyn Error, "a push could not be left to a worker");
         let detail = "the update could not be queued: deliver it again later";
         return Err(Rejection::problem(StatusCode::SERVICE_UNAVAILABLE, detail));
     }
     let said = json!({ "delivery": "queued", "pages": job.pages });
     // The worker confirms or releases: until then it is in progress.
-    Ok((StatusCode::ACCEPTED, Ending::HandOver, Json(said)).into_response())
+    Ok((StatusCode::ACCEPTED, Json(said)).into_response())
 }
 
 async fn no_secret() -> Rejection {
