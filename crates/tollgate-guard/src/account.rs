@@ -210,7 +210,18 @@ impl Book {
 
     #[cold]
     fn stays_spent(&self, why: &str) {
-        tracing::warn!(policies = ?self.policies(), why, "a reservation is not settled and stays spent");
+        tracing::warn!(
+            policies = ?self.policies(),
+            uncounted = ?self.uncounted(),
+            why,
+            "a reservation is not settled and stays spent"
+        );
+    }
+
+    /// The units that were used beyond what was taken, of each that was taken: nobody will have counted them.
+    fn uncounted(&self) -> Vec<i64> {
+        let beyond = |entry: &Entry| entry.correction().map_or(0, |(_, _, delta)| delta.max(0));
+        self.entries.iter().filter(|entry| entry.taken.is_some()).map(beyond).collect()
     }
 
     /// Names alone: a key may hold a visitor's address.
@@ -234,6 +245,7 @@ impl Unattended {
             }
             Err(error) => tracing::warn!(
                 policies = ?book.policies(),
+                uncounted = ?book.uncounted(),
                 error = &error as &dyn std::error::Error,
                 "a reservation could not be settled and stays spent"
             ),

@@ -48,6 +48,8 @@ impl<'a> PolicyCharge<'a> {
     /// The same charge at a cost that is not known yet, estimated in units: what
     /// [`Guard::reserve`](crate::Guard::reserve) takes and a [`Reservation`](crate::Reservation) settles later.
     ///
+    /// Give it to `reserve` alone: a check, a layer or a limiter takes it as a cost that is known, and nobody settles it.
+    ///
     /// At least 1 is taken, since what was charged with nothing leaves nothing to correct. One above [`Units::MAX`] counts as that.
     pub fn estimate(mut self, units: u64) -> Self {
         self.cost = Units::saturating(units).max(Units::ONE);

@@ -16,10 +16,14 @@ impl<S: Store> Guard<S> {
     ///
     /// # Errors
     /// If the store could not; trying again is safe. Until then the charges mostly stay spent, which is the safe side.
+    /// [`StoreErrorKind::Misuse`](crate::StoreErrorKind::Misuse) if the charges are fewer, or of other policies, than were checked;
+    /// nothing is given back then.
     pub async fn refund(&self, charges: &[PolicyCharge<'_>], pass: &Pass) -> Result<(), StoreError> {
         let mut corrections: ArrayVec<Correction<'_>, MOST_CHARGES> = ArrayVec::new();
         for decision in pass.decisions() {
-            let Some(charge) = charges.get(decision.place()) else {
+            let charge = charges.get(decision.place());
+            // The same charges in another order would be corrections of other counts.
+            let Some(charge) = charge.filter(|charge| charge.name().as_str() == &**decision.policy()) else {
                 return Err(StoreError::misuse("a refund of other charges than were checked"));
             };
             let delta = i64::try_from(decision.written.get()).unwrap_or(i64::MAX);

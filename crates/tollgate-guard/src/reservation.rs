@@ -37,8 +37,9 @@ impl<S: Store> Guard<S> {
 ///
 /// [`note`](Self::note) says what is used so far. A reservation that is dropped, by a handler that fails or a client that goes away, is
 /// settled to that: at once where the store answers at once, else by the guard's [spawner](crate::GuardBuilder::spawner).
-/// If nothing was noted, or the settling fails, what was taken stays spent until its window ends, and a warning is logged. It needs no
-/// lease: nothing is locked.
+/// If nothing was noted, or the settling fails, what was taken stays spent until its window ends, and a warning is logged. Where more
+/// was used than was taken and the settling fails for good, the excess is lost: the budget never learns of it, and the warning says
+/// how much it is. It needs no lease: nothing is locked.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -200,6 +200,15 @@ async fn what_was_taken_is_given_back_where_it_was_taken() {
     guard.refund(&charges, &late).await.unwrap();
     assert_eq!(used(&guard.peek(&charges).await), [2, 0], "the window of that charge is over");
     assert!(guard.refund(&[], &late).await.is_err(), "other charges than were checked");
+
+    // The same in another order are others too: each would be given back from the count of the other.
+    let charges = [LOOKUP.charge("other").cost(1), SITE.charge("docs").cost(1)];
+    let Outcome::Allow(pass) = guard.check(&charges).await else { panic!("there is room") };
+    let before = used(&guard.peek(&charges).await);
+    let [first, second] = charges.clone();
+    let error = guard.refund(&[second, first], &pass).await.unwrap_err();
+    assert_eq!(error.kind(), StoreErrorKind::Misuse);
+    assert_eq!(used(&guard.peek(&charges).await), before);
 }
 
 /// Tells these times, and the last of them from then on.

@@ -181,6 +181,16 @@ async fn what_is_known_is_not_lost_when_settling_fails() {
     let line = only(&lines);
     assert!(line.contains("WARN") && line.contains("store busy") && line.contains("the cause"), "{line}");
     assert_eq!(used(&guard).await, [0, 1_400, 0], "the safe side");
+
+    // What was used beyond the estimate is on no side: all there is of it is the line.
+    let (lines, _capture) = Lines::capture();
+    let reservation = allowed(guard.reserve(&[TOKENS.charge("a").estimate(10)]).await);
+    store.fail(Some(StoreErrorKind::Busy));
+    drop(reservation.settle(300).await);
+    store.fail(None);
+    let line = only(&lines);
+    assert!(line.contains("WARN") && line.contains("uncounted=[290]"), "{line}");
+    assert_eq!(used(&guard).await, [0, 1_410, 0]);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use foldhash::fast::RandomState;
 use lru::LruCache;
-use tollgate_core::{Limit, Timestamp};
+use tollgate_core::{Limit, Timestamp, Window};
 use tollgate_store::{Correction, SettleId};
 
 /// The ids of applied settlements, the latest of them.
@@ -51,14 +51,21 @@ impl fmt::Debug for Settled {
     }
 }
 
+/// How long a charge to a bucket that refills quickly is known at least.
+const CHARGE_KNOWN_MS: u64 = Window::HOUR.ms();
+
 /// When a correction no longer changes anything that counts.
 pub(crate) fn counts_until(correction: &Correction<'_>, now: Timestamp) -> Timestamp {
     let end = correction.stamp.window_end();
     match correction.limit {
         Limit::FixedWindow { .. } => end,
         Limit::SlidingWindow { window, .. } => end.saturating_add_ms(window.ms()),
-        // A bucket has no windows: by then what was taken out before the correction is back.
-        Limit::TokenBucket { .. } => now.saturating_add_ms(correction.limit.period().ms()),
+        // A bucket has no windows. For a refund: by then what was taken out before it is back. A charge counts at any time, so what
+        // is sent again much later must still be known.
+        Limit::TokenBucket { .. } => {
+            let least = if correction.delta > 0 { CHARGE_KNOWN_MS } else { 0 };
+            now.saturating_add_ms(correction.limit.period().ms().max(least))
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Corrections on their way to the script.
 
-use tollgate_core::{Limit, Timestamp, Units};
+use tollgate_core::{Limit, Timestamp, Units, Window};
 use tollgate_store::{Correction, Settle, StoreError};
 
 use crate::{
@@ -72,15 +72,20 @@ fn start(correction: &Correction<'_>) -> Option<u64> {
     (Timestamp::from_unix_ms(start).saturating_add_ms(window.ms()) == end).then_some(start)
 }
 
+/// How long a charge to a bucket that refills quickly is known at least.
+const CHARGE_KNOWN_MS: u64 = Window::HOUR.ms();
+
 /// When a correction no longer changes anything that counts.
 fn counts_until(correction: &Correction<'_>, now: u64) -> u64 {
     let end = correction.stamp.window_end();
     let until = match correction.limit {
         Limit::FixedWindow { .. } => end,
         Limit::SlidingWindow { window, .. } => end.saturating_add_ms(window.ms()),
-        // A bucket has no windows: by then what was taken out before the correction is back.
+        // A bucket has no windows. For a refund: by then what was taken out before it is back. A charge counts at any time, so what
+        // is sent again much later must still be known.
         Limit::TokenBucket { .. } => {
-            Timestamp::from_unix_ms(now).saturating_add_ms(correction.limit.period().ms())
+            let least = if correction.delta > 0 { CHARGE_KNOWN_MS } else { 0 };
+            Timestamp::from_unix_ms(now).saturating_add_ms(correction.limit.period().ms().max(least))
         }
     };
     until.unix_ms()

@@ -82,7 +82,7 @@ fn a_settlement_names_the_windows_it_corrects() {
     let corrections = [
         Correction { key: key("a"), limit: Limit::fixed(9, Window::MINUTE), stamp, delta: -5 },
         Correction { key: key("b"), limit: Limit::sliding(9, Window::MINUTE), stamp, delta: i64::MIN },
-        Correction { key: key("c"), limit: Limit::bucket(9, 2, Window::SECOND), stamp, delta: 7 },
+        Correction { key: key("c"), limit: Limit::bucket(9, 2, Window::SECOND), stamp, delta: -7 },
         // No day ends then: whatever this was charged under, it was another limit.
         Correction { key: key("d"), limit: Limit::fixed(9, Window::DAY), stamp, delta: -5 },
     ];
@@ -113,7 +113,7 @@ fn a_settlement_names_the_windows_it_corrects() {
                 "60000",
                 "1796040000000",
                 "b",
-                "7",
+                "-7",
                 "0",
                 "1000",
                 "2",

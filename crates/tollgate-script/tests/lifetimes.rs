@@ -128,6 +128,18 @@ fn a_settlement_creates_nothing_but_the_memory_of_its_id() {
 }
 
 #[test]
+fn a_charge_to_a_bucket_is_known_longer_than_the_bucket_takes_to_fill() {
+    let bench = Bench::start();
+    let limit = Limit::bucket(10, 10, Window::SECOND);
+    let taken = taken(&bench, limit, 5, START);
+    for (id, delta, least, most) in [(1, -1, 1_000, 2_000), (2, 1, 3_600_000, 3_601_000)] {
+        settle(&bench, id, limit, &taken, delta, START);
+        let lives = bench.lives(&format!("limit:%:settle:{id:032x}"));
+        assert!((least..=most).contains(&lives), "{delta}: {lives}");
+    }
+}
+
+#[test]
 fn what_one_charge_refuses_leaves_the_others_as_they_were() {
     let bench = Bench::start();
     let parts = ["a", "b", "c", "d"].map(|part| [Part::Text(part)]);
