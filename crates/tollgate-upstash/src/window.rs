@@ -27,8 +27,8 @@ pub(crate) enum Pace {
 /// then raised bit by bit while they do not.
 ///
 /// The bound rises by an eighth with each round trip while there is time to spare, and by single commands where there is little,
-/// since what lies ahead there is the next late answer. A late one beside which hardly any were in flight changes nothing. A service that is merely far away loses nothing by that: without a late
-/// answer nothing is halved, however slowly they come.
+/// since what lies ahead there is the next late answer. A late one beside which hardly any were in flight changes nothing. A service
+/// that is merely far away loses nothing by that: without a late answer nothing is halved, however slowly they come.
 #[derive(Debug)]
 pub(crate) struct Window {
     commands: usize,
