@@ -1,6 +1,6 @@
 //! The connections to Redis: one that all requests share, and a few for transactions.
 
-use std::{fmt, io, time::Duration};
+use std::{fmt, io, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use redis::{AsyncConnectionConfig, Cmd, Pipeline, RedisError, RedisResult, Value};
@@ -30,7 +30,7 @@ const MOST_IDLE: usize = 8;
 pub(crate) struct Backend {
     address: Address,
     reply_within: Duration,
-    shared: Mutex<Option<Live>>,
+    shared: Mutex<Option<Arc<Live>>>,
     /// Whoever has the lock connects; within is what became of that last, if it failed, and when.
     connecting: tokio::sync::Mutex<Option<(Instant, RedisError)>>,
     idle: Mutex<Vec<Live>>,
@@ -72,9 +72,20 @@ impl Backend {
     pub(crate) async fn run(&self, commands: Vec<Cmd>) -> Result<Vec<Reply>, Unreachable> {
         let count = commands.len();
         let pipeline = pipeline(commands);
+        let values = self.on_shared(async |live| live.send(&pipeline, count).await).await?;
+        Ok(values.into_iter().map(reply::from_value).collect())
+    }
+
+    /// Runs one command, without what it costs to keep several apart.
+    pub(crate) async fn run_one(&self, command: &Cmd) -> Result<Reply, Unreachable> {
+        self.on_shared(async |live| live.send_one(command).await).await.map(reply::from_value)
+    }
+
+    /// Has something done on the connection that all share.
+    async fn on_shared<T>(&self, send: impl AsyncFnOnce(&Live) -> RedisResult<T>) -> Result<T, Unreachable> {
         let result = match self.shared().await {
             Ok(live) => {
-                let result = live.send(&pipeline, count).await;
+                let result = send(&live).await;
                 if result.is_err() {
                     // A server that went mute may answer a new connection, and so may another in its place.
                     live.drop_it();
@@ -83,8 +94,7 @@ impl Backend {
             }
             Err(error) => Err(error),
         };
-        let values = self.outage.note(result)?;
-        Ok(values.into_iter().map(reply::from_value).collect())
+        self.outage.note(result)
     }
 
     /// Runs the commands without any other in between: `Ok(Err(text))` if none of them was run.
@@ -95,7 +105,10 @@ impl Backend {
         let count = commands.len() + 2;
         let framed = [redis::cmd("MULTI")].into_iter().chain(commands).chain([redis::cmd("EXEC")]);
         let pipeline = pipeline(framed);
-        let own = self.own().await?;
+        let own = match self.own().await? {
+            Ok(own) => own,
+            Err(text) => return Ok(Err(text)),
+        };
         let result = own.live.send(&pipeline, count).await;
         let mut values = self.outage.note(result)?;
         // Only a connection that answered everything it was asked goes back.
@@ -123,7 +136,7 @@ impl Backend {
     }
 
     /// The connection that all share, made if there is none.
-    async fn shared(&self) -> RedisResult<Live> {
+    async fn shared(&self) -> RedisResult<Arc<Live>> {
         let asked_at = Instant::now();
         if let Some(live) = self.open_shared() {
             return Ok(live);
@@ -137,9 +150,11 @@ impl Backend {
             Some((at, error)) if *at >= asked_at => return Err(error.clone()),
             _ => {}
         }
-        match self.connect().await {
+        // Connecting is rare, and its state is large: in memory of its own it is not carried about by every request.
+        match Box::pin(self.connect()).await {
             Ok(live) => {
-                *self.shared.lock() = Some(live.clone());
+                let live = Arc::new(live);
+                *self.shared.lock() = Some(Arc::clone(&live));
                 Ok(live)
             }
             Err(error) => {
@@ -149,7 +164,7 @@ impl Backend {
         }
     }
 
-    fn open_shared(&self) -> Option<Live> {
+    fn open_shared(&self) -> Option<Arc<Live>> {
         self.shared.lock().as_ref().filter(|live| live.is_open()).cloned()
     }
 
@@ -157,20 +172,20 @@ impl Backend {
         clippy::disallowed_methods,
         reason = "a bound on how long a request waits; no limit is decided by it"
     )]
-    async fn own(&self) -> Result<Own<'_>, Unreachable> {
+    async fn own(&self) -> Result<Result<Own<'_>, String>, Unreachable> {
         // It is never closed, so only time can run out.
         let Ok(Ok(turn)) = tokio::time::timeout(self.reply_within, self.turns.acquire()).await else {
             return Err(Unreachable::Late);
         };
-        Ok(Own { live: self.idle_or_new().await?, _turn: turn })
+        Ok(self.idle_or_new().await?.map(|live| Own { live, _turn: turn }))
     }
 
-    async fn idle_or_new(&self) -> Result<Live, Unreachable> {
-        let ping = pipeline([redis::cmd("PING")]);
+    /// A connection on which a transaction has just been begun and given up. It may have broken, and a transaction could not be
+    /// sent twice to find out; and where the user may not begin one, the commands of a transaction would run one by one.
+    async fn idle_or_new(&self) -> Result<Result<Live, String>, Unreachable> {
         while let Some(live) = self.take() {
-            // It may have broken just now; a transaction could not be sent twice to find out.
-            match live.send(&ping, 1).await {
-                Ok(_) => return Ok(live),
+            match begins_transactions(&live).await {
+                Ok(begins) => return Ok(begins.map(|()| live)),
                 // A server that is mute to one is mute to all.
                 Err(error) if error.is_timeout() => {
                     self.idle.lock().clear();
@@ -179,7 +194,9 @@ impl Backend {
                 Err(_) => {}
             }
         }
-        self.outage.note(self.connect().await)
+        let live = self.outage.note(self.connect().await)?;
+        let begins = self.outage.note(begins_transactions(&live).await)?;
+        Ok(begins.map(|()| live))
     }
 
     fn take(&self) -> Option<Live> {
@@ -223,6 +240,13 @@ impl Unreachable {
             Self::Garbled => "ERR Redis gives no answer that can be read",
         }
     }
+}
+
+/// Begins a transaction and gives it up. The server's words if it lets this user begin none.
+async fn begins_transactions(live: &Live) -> RedisResult<Result<(), String>> {
+    let begun = live.send(&pipeline(["MULTI", "DISCARD"].map(redis::cmd)), 2).await?;
+    let refused = begun.into_iter().find_map(|value| reply::from_value(value).err());
+    Ok(refused.map_or(Ok(()), Err))
 }
 
 pub(crate) fn unreachable(error: &RedisError) -> Unreachable {

@@ -15,6 +15,9 @@ use crate::answer::Refusal;
 /// What a word takes beside its text, as it is read, put into a command and sent on: measured, with a million of them.
 const WORD_BYTES: usize = 80;
 
+/// What a command takes beside its words: measured, with as many as a request may hold.
+const COMMAND_BYTES: usize = 512;
+
 /// The memory that the bodies of all requests may take together, and what is made of them, from the first byte until the
 /// answer.
 #[derive(Debug)]
@@ -33,9 +36,9 @@ impl Room {
         Self { kilobytes: Semaphore::new((most_bytes / 1024).min(Semaphore::MAX_PERMITS)) }
     }
 
-    /// What so many words take.
-    pub(crate) fn for_words(&self, words: usize) -> Result<SemaphorePermit<'_>, Refusal> {
-        self.more(words.saturating_mul(WORD_BYTES))
+    /// What so many commands of so many words together take.
+    pub(crate) fn for_commands(&self, commands: usize, words: usize) -> Result<SemaphorePermit<'_>, Refusal> {
+        self.more(words.saturating_mul(WORD_BYTES).saturating_add(commands.saturating_mul(COMMAND_BYTES)))
     }
 
     /// So much more, at once or not at all: bodies that waited for each other, each half read, would wait for ever.
@@ -51,12 +54,26 @@ impl Room {
 /// What has come of a body.
 #[derive(Default)]
 struct Kept<'r> {
+    /// The first piece as it came: most bodies are no more than that.
+    first: Option<Bytes>,
     bytes: BytesMut,
     part: Option<SemaphorePermit<'r>>,
 }
 
 impl<'r> Kept<'r> {
-    fn and(mut self, data: &[u8], room: &'r Room) -> Result<Self, Refusal> {
+    fn and(mut self, data: Bytes, room: &'r Room) -> Result<Self, Refusal> {
+        if self.first.is_none() && self.bytes.is_empty() {
+            self.part = Some(room.more(data.len())?);
+            self.first = Some(data);
+            return Ok(self);
+        }
+        if let Some(first) = self.first.take() {
+            self = self.copy(&first, room)?;
+        }
+        self.copy(&data, room)
+    }
+
+    fn copy(mut self, data: &[u8], room: &'r Room) -> Result<Self, Refusal> {
         // It may grow to twice what it needs, and that is counted.
         if self.bytes.len() + data.len() > self.bytes.capacity() {
             let more = room.more(data.len().max(self.bytes.capacity()))?;
@@ -113,9 +130,12 @@ pub(crate) async fn read<'r>(
                     break;
                 }
             }
-            kept = kept.and_then(|kept| kept.and(&data, room));
+            kept = kept.and_then(|kept| kept.and(data, room));
         }
-        kept.map(|kept| Held { bytes: kept.bytes.freeze(), _part: kept.part })
+        kept.map(|kept| {
+            let bytes = kept.first.unwrap_or_else(|| kept.bytes.freeze());
+            Held { bytes, _part: kept.part }
+        })
     };
     #[expect(
         clippy::disallowed_methods,

@@ -91,7 +91,7 @@ pub(crate) fn refusal(words: &Words<'_>, access: Access) -> Option<String> {
     if let Some(reason) = refused_because(name, words) {
         return Some(format!("ERR Command is not available: '{}': {}", shown(name), reason.text()));
     }
-    let may = access == Access::Full || READ_ONLY.iter().any(|read| is(name, read));
+    let may = access == Access::Full || is_one_of(name, READ_ONLY);
     (!may).then(|| {
         let name = shown(name).to_ascii_lowercase();
         format!("NOPERM this user has no permissions to run the '{name}' command or its subcommand")
@@ -99,7 +99,7 @@ pub(crate) fn refusal(words: &Words<'_>, access: Access) -> Option<String> {
 }
 
 fn refused_because(name: &[u8], words: &Words<'_>) -> Option<Reason> {
-    if let Some((reason, _)) = REFUSED.iter().find(|(_, names)| names.iter().any(|other| is(name, other))) {
+    if let Some((reason, _)) = REFUSED.iter().find(|(_, names)| is_one_of(name, names)) {
         return Some(*reason);
     }
     if blocks(name, words) {
@@ -108,7 +108,7 @@ fn refused_because(name: &[u8], words: &Words<'_>) -> Option<Reason> {
     let subcommand = words.get(1)?;
     let found = REFUSED_SUBCOMMANDS
         .iter()
-        .find(|(_, command, names)| is(name, command) && names.iter().any(|other| is(subcommand, other)));
+        .find(|(_, command, names)| is(name, command) && is_one_of(subcommand, names));
     found.map(|(reason, ..)| *reason)
 }
 
@@ -136,8 +136,12 @@ fn blocks(name: &[u8], words: &Words<'_>) -> bool {
 
 /// Compares as Redis does: without regard to case, and only up to the first NUL, beyond which whatever stands is ignored.
 fn is(word: &[u8], name: &str) -> bool {
+    is_one_of(word, &[name])
+}
+
+fn is_one_of(word: &[u8], names: &[&str]) -> bool {
     let end = word.iter().position(|&byte| byte == 0).unwrap_or(word.len());
-    word[..end].eq_ignore_ascii_case(name.as_bytes())
+    names.iter().any(|name| word[..end].eq_ignore_ascii_case(name.as_bytes()))
 }
 
 /// At most so much of a name is repeated.

@@ -161,8 +161,8 @@ impl GatewayBuilder {
         self
     }
 
-    /// The most that the bodies of all requests may take together, with 80 bytes for each word in them, from the first byte
-    /// until the answer. A request beyond that gets a 503, which clients send again.
+    /// The most that the bodies of all requests may take together, with 80 bytes for each word in them and 512 for each command,
+    /// from the first byte until the answer. A request beyond that gets a 503, which clients send again.
     pub fn most_bytes_of_bodies(mut self, bytes: usize) -> Self {
         self.most_bytes_of_bodies = bytes;
         self

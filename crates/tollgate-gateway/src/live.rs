@@ -5,17 +5,16 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use redis::{AsyncConnectionConfig, Pipeline, RedisResult, Value, aio::MultiplexedConnection};
+use redis::{AsyncConnectionConfig, Cmd, Pipeline, RedisResult, Value, aio::MultiplexedConnection};
 use tokio::task::AbortHandle;
 
 use crate::{address::Address, lossy::Lossy};
 
 /// A connection, of which it is known when it has ended: what Redis closes while nobody uses it costs nobody an error.
-#[derive(Clone)]
 pub(crate) struct Live {
     connection: MultiplexedConnection,
     has_ended: Arc<AtomicBool>,
-    _driver: Arc<Driver>,
+    _driver: Driver,
 }
 
 impl Live {
@@ -30,7 +29,7 @@ impl Live {
             let _watched = watched;
             driver.await;
         });
-        Ok(Self { connection, has_ended, _driver: Arc::new(Driver(driver.abort_handle())) })
+        Ok(Self { connection, has_ended, _driver: Driver(driver.abort_handle()) })
     }
 
     /// Whether it can still be used, as far as is known.
@@ -41,6 +40,11 @@ impl Live {
     /// Has nobody use it from now on. Requests that wait for an answer go on waiting.
     pub(crate) fn drop_it(&self) {
         self.has_ended.store(true, Ordering::Release);
+    }
+
+    /// Sends one command and waits for its answer, a value or an error in place of one.
+    pub(crate) async fn send_one(&self, command: &Cmd) -> RedisResult<Value> {
+        self.connection.clone().send_packed_command(command).await
     }
 
     /// Sends commands and waits for their answers, each a value or an error in place of one.

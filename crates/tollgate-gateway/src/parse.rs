@@ -5,7 +5,7 @@ use std::{borrow::Cow, cell::Cell, fmt};
 use percent_encoding::percent_decode_str;
 use serde::{
     Deserialize, Deserializer,
-    de::{self, DeserializeSeed, Error as _, SeqAccess, Visitor},
+    de::{self, DeserializeSeed, SeqAccess, Visitor},
 };
 use serde_json::value::RawValue;
 
@@ -18,6 +18,9 @@ const MOST_COMMANDS: usize = 65_536;
 /// How many words they may have together: some versions of Redis hang up at more in one, and each takes some fifty bytes here,
 /// however short it is.
 const MOST_WORDS: usize = 1_048_576;
+
+/// What a command of a limiter has: room for it is made at once.
+const USUAL_WORDS: usize = 16;
 
 /// A request that holds no command.
 #[derive(Debug)]
@@ -43,15 +46,17 @@ impl fmt::Display for ParseError {
 
 /// One command: `["SET", "key", 1]`.
 pub(crate) fn command(body: &[u8]) -> Result<Words<'_>, ParseError> {
-    let bounds = Bounds::default();
-    let words = bounds.read(body, CommandSeed(&bounds))?;
+    let read = |care| {
+        Bounds::new(care).read(body, |bounds, json| CommandSeed(bounds, USUAL_WORDS).deserialize(json))
+    };
+    let words = read(Care::Plain).or_else(|error| error.again(|| read(Care::Raw)))?;
     if words.is_empty() { Err(ParseError::Empty) } else { Ok(words) }
 }
 
 /// Several: `[["SET", "key", 1], ["GET", "key"]]`.
 pub(crate) fn commands(body: &[u8]) -> Result<Vec<Words<'_>>, ParseError> {
-    let bounds = Bounds::default();
-    let commands = bounds.read(body, CommandsSeed(&bounds))?;
+    let read = |care| Bounds::new(care).read(body, |bounds, json| CommandsSeed(bounds).deserialize(json));
+    let commands = read(Care::Plain).or_else(|error| error.again(|| read(Care::Raw)))?;
     match commands.iter().position(Vec::is_empty) {
         _ if commands.is_empty() => Err(ParseError::Empty),
         Some(index) => Err(ParseError::EmptyItem(index)),
@@ -59,17 +64,46 @@ pub(crate) fn commands(body: &[u8]) -> Result<Vec<Words<'_>>, ParseError> {
     }
 }
 
+/// How words are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Care {
+    /// Fast, and with an error at a word that could lose something.
+    Plain,
+    /// With each word's own text at hand.
+    Raw,
+}
+
+impl ParseError {
+    /// What was no JSON for a fast reader may be for a careful one. What is too much stays so.
+    fn again<T>(self, read: impl FnOnce() -> Result<T, Self>) -> Result<T, Self> {
+        match self {
+            Self::Json(_) => read(),
+            bound => Err(bound),
+        }
+    }
+}
+
 /// What a request has held so far. It is counted while it is read, so that what is too much is never kept.
-#[derive(Default)]
 struct Bounds {
+    care: Care,
     commands: Cell<usize>,
     words: Cell<usize>,
 }
 
 impl Bounds {
-    fn read<'r, S: DeserializeSeed<'r>>(&self, body: &'r [u8], seed: S) -> Result<S::Value, ParseError> {
-        let mut json = serde_json::Deserializer::from_slice(body);
-        let read = seed.deserialize(&mut json).and_then(|read| json.end().map(|()| read));
+    const fn new(care: Care) -> Self {
+        Self { care, commands: Cell::new(0), words: Cell::new(0) }
+    }
+
+    fn read<'r, T>(
+        &self,
+        body: &'r [u8],
+        read: impl FnOnce(&Self, &mut Json<'r>) -> serde_json::Result<T>,
+    ) -> Result<T, ParseError> {
+        // Looked at as a whole, not string by string.
+        let text = std::str::from_utf8(body).map_err(|error| ParseError::Json(de::Error::custom(error)))?;
+        let mut json = serde_json::Deserializer::from_str(text);
+        let read = read(self, &mut json).and_then(|read| json.end().map(|()| read));
         read.map_err(|error| match () {
             () if self.commands.get() > MOST_COMMANDS => ParseError::TooMany,
             () if self.words.get() > MOST_WORDS => ParseError::TooLong,
@@ -78,15 +112,17 @@ impl Bounds {
     }
 }
 
+type Json<'r> = serde_json::Deserializer<serde_json::de::StrRead<'r>>;
+
 /// Counts one more, up to the first that is too much.
 fn count<E: de::Error>(counted: &Cell<usize>, most: usize) -> Result<(), E> {
     counted.set(counted.get() + 1);
     if counted.get() > most { Err(E::custom("too many")) } else { Ok(()) }
 }
 
-/// Reads the words of one command.
+/// Reads the words of one command, with room for so many at first.
 #[derive(Clone, Copy)]
-struct CommandSeed<'b>(&'b Bounds);
+struct CommandSeed<'b>(&'b Bounds, usize);
 
 /// Reads several commands.
 struct CommandsSeed<'b>(&'b Bounds);
@@ -107,8 +143,8 @@ impl<'de> Visitor<'de> for CommandSeed<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
-        let mut words = Vec::new();
-        while let Some(Word(word)) = sequence.next_element()? {
+        let mut words = Vec::with_capacity(self.1);
+        while let Some(word) = sequence.next_element_seed(self.0.care)? {
             count(&self.0.words, MOST_WORDS)?;
             words.push(word);
         }
@@ -133,7 +169,7 @@ impl<'de> Visitor<'de> for CommandsSeed<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
         let mut commands = Vec::new();
-        while let Some(words) = sequence.next_element_seed(CommandSeed(self.0))? {
+        while let Some(words) = sequence.next_element_seed(CommandSeed(self.0, 0))? {
             count(&self.0.commands, MOST_COMMANDS)?;
             commands.push(words);
         }
@@ -173,20 +209,55 @@ pub(crate) fn into_bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
     }
 }
 
-/// A string, a number or a boolean. Numbers keep their text: through a float, large ones would change.
-struct Word<'r>(Cow<'r, [u8]>);
+/// Reads a string, a number or a boolean. Numbers keep their text: through a float, large ones would change.
+impl<'de> DeserializeSeed<'de> for Care {
+    type Value = Cow<'de, [u8]>;
 
-impl<'de> Deserialize<'de> for Word<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = <&RawValue>::deserialize(deserializer)?.get();
-        match raw.as_bytes() {
-            [b'"', text @ .., b'"'] if !text.contains(&b'\\') => Ok(Self(Cow::Borrowed(text))),
-            [b'"', ..] => unescaped(raw).map(|text| Self(Cow::Owned(text))).map_err(D::Error::custom),
-            [b'[' | b'{' | b'n', ..] => {
-                Err(D::Error::custom("an argument must be a string, a number or a boolean"))
-            }
-            _ => Ok(Self(Cow::Borrowed(raw.as_bytes()))),
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        match self {
+            Self::Plain => deserializer.deserialize_any(PlainWord),
+            Self::Raw => raw_word(<&RawValue>::deserialize(deserializer)?.get()),
         }
+    }
+}
+
+/// Takes what has one text only: a string of whole characters, an integer, a boolean.
+struct PlainWord;
+
+impl<'de> Visitor<'de> for PlainWord {
+    type Value = Cow<'de, [u8]>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a plain word")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text.as_bytes()))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.as_bytes().to_vec()))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(itoa::Buffer::new().format(number).as_bytes().to_vec()))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(itoa::Buffer::new().format(number).as_bytes().to_vec()))
+    }
+
+    fn visit_bool<E>(self, truth: bool) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(if truth { b"true" } else { b"false" }))
+    }
+}
+
+fn raw_word<E: de::Error>(raw: &str) -> Result<Cow<'_, [u8]>, E> {
+    match raw.as_bytes() {
+        [b'"', text @ .., b'"'] if !text.contains(&b'\\') => Ok(Cow::Borrowed(text)),
+        [b'"', ..] => unescaped(raw).map(Cow::Owned).map_err(E::custom),
+        [b'[' | b'{' | b'n', ..] => Err(E::custom("an argument must be a string, a number or a boolean")),
+        _ => Ok(Cow::Borrowed(raw.as_bytes())),
     }
 }
 
@@ -248,6 +319,12 @@ mod tests {
             ("9007199254740993", "9007199254740993"),
             ("123456789012345678901234567890", "123456789012345678901234567890"),
             ("-1", "-1"),
+            ("-0", "-0"),
+            ("0", "0"),
+            ("18446744073709551615", "18446744073709551615"),
+            ("-9223372036854775808", "-9223372036854775808"),
+            ("-9223372036854775809", "-9223372036854775809"),
+            ("1.0", "1.0"),
             ("1.50", "1.50"),
             ("1e3", "1e3"),
             ("true", "true"),
@@ -266,6 +343,15 @@ mod tests {
             prop_assert_eq!(read.iter().map(|word| word.to_vec()).collect::<Vec<_>>(), to_bytes(&words));
             let body = serde_json::to_vec(&[&words, &words]).unwrap();
             prop_assert_eq!(commands(&body).unwrap(), [read.clone(), read]);
+        }
+
+        #[test]
+        fn the_fast_reader_loses_nothing(words in vec("-?(0|[1-9][0-9]{0,22})(\\.[0-9]{1,3})?([eE][+-]?[0-9]{1,2})?|true|false|\"[a\\\\]?\"", 1..6)) {
+            let body = format!("[{}]", words.join(","));
+            let read = |care| Bounds::new(care).read(body.as_bytes(), |bounds, json| CommandSeed(bounds, 0).deserialize(json));
+            if let Ok(plain) = read(Care::Plain) {
+                prop_assert_eq!(plain, read(Care::Raw).unwrap());
+            }
         }
 
         #[test]

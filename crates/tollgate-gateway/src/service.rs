@@ -44,6 +44,9 @@ async fn handle(State(service): State<Arc<Service>>, request: Request<Body>) -> 
     }
 }
 
+/// What few answers exceed, in bytes: room for it is made at once.
+const USUAL_ANSWER: usize = 128;
+
 type Answer = Result<(StatusCode, Vec<u8>), Refusal>;
 
 impl Service {
@@ -76,36 +79,35 @@ impl Service {
         };
         // Its part of the room is given back with the answer.
         let body = &held.bytes;
-        match path.trim_end_matches('/') {
-            "" => self.single(parse::command(body)?, access, encoding).await,
+        let words = match path.trim_end_matches('/') {
+            "" => parse::command(body)?,
             "pipeline" | "multi-exec" if !has_body => {
-                Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, format!("ERR /{path} takes a POST")))
+                let text = format!("ERR /{path} takes a POST");
+                return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, text));
             }
-            "pipeline" => self.pipeline(parse::commands(body)?, access, encoding).await,
-            "multi-exec" => self.multi_exec(parse::commands(body)?, access, encoding).await,
-            _ => {
-                let query = head.uri.query().unwrap_or_default();
-                self.single(parse::path(path, body, query)?, access, encoding).await
-            }
-        }
+            // Their states are larger than that of a single command, which is most of what comes.
+            "pipeline" => return Box::pin(self.pipeline(parse::commands(body)?, access, encoding)).await,
+            "multi-exec" => return Box::pin(self.multi_exec(parse::commands(body)?, access, encoding)).await,
+            _ => parse::path(path, body, head.uri.query().unwrap_or_default())?,
+        };
+        self.single(words, access, encoding).await
     }
 
     async fn single(&self, words: Words<'_>, access: Access, encoding: Encoding) -> Answer {
-        let _part = self.room.for_words(words.len())?;
+        let _part = self.room.for_commands(1, words.len())?;
         let (command, rewrite) = match self.prepare(words, access) {
             Ok(prepared) => prepared,
             Err(text) => return Err(Refusal::new(StatusCode::BAD_REQUEST, text)),
         };
-        let mut replies = self.backend.run(vec![command]).await?;
-        let reply = rewrite.undo(replies.pop().ok_or(Unreachable::Garbled)?);
+        let reply = rewrite.undo(self.backend.run_one(&command).await?);
         let status = if reply.is_ok() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(USUAL_ANSWER);
         reply::write(&mut out, &reply, encoding);
         Ok((status, out))
     }
 
     async fn pipeline(&self, items: Vec<Words<'_>>, access: Access, encoding: Encoding) -> Answer {
-        let _part = self.room.for_words(items.iter().map(Vec::len).sum())?;
+        let _part = self.room.for_commands(items.len(), items.iter().map(Vec::len).sum())?;
         let (mut commands, mut prepared) = (Vec::new(), Vec::new());
         for words in items {
             prepared.push(self.prepare(words, access).map(|(command, rewrite)| {
@@ -125,7 +127,7 @@ impl Service {
     }
 
     async fn multi_exec(&self, items: Vec<Words<'_>>, access: Access, encoding: Encoding) -> Answer {
-        let _part = self.room.for_words(items.iter().map(Vec::len).sum())?;
+        let _part = self.room.for_commands(items.len(), items.iter().map(Vec::len).sum())?;
         let discarded = |text: String| Refusal::new(StatusCode::BAD_REQUEST, text);
         let prepared = items.into_iter().map(|words| self.prepare(words, access));
         let prepared: Vec<_> = prepared.collect::<Result<_, _>>().map_err(discarded)?;

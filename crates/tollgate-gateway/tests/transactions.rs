@@ -33,6 +33,31 @@ fn a_transaction_runs_as_a_whole_or_not_at_all() {
     }
 }
 
+/// Where MULTI is not allowed, what follows it would run one by one.
+#[test]
+fn a_user_who_may_not_begin_a_transaction_runs_nothing_of_it() {
+    let redis = RedisServer::start();
+    let server = Server::start(&redis);
+    let commands = r#"[["SET","k",1],["INCR","k"]]"#;
+    for (allowed, connects_anew) in
+        [("+multi", false), ("-multi", false), ("-multi", true), ("-discard", true)]
+    {
+        redis.run(&["ACL", "SETUSER", "default", "+@all", allowed]);
+        if connects_anew {
+            redis.run(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
+        }
+        redis.run(&["DEL", "k"]);
+        let (status, answer) = server.post("/multi-exec", commands);
+        if allowed == "+multi" {
+            assert_eq!(status, 200, "{answer}");
+        } else {
+            assert_eq!(status, 400, "{allowed}: {answer}");
+            assert!(answer["error"].as_str().unwrap().starts_with("NOPERM "), "{answer}");
+            assert_eq!(server.run(r#"["EXISTS","k"]"#), 0, "{allowed}");
+        }
+    }
+}
+
 #[test]
 fn nobody_sees_half_a_transaction() {
     let redis = RedisServer::start();
