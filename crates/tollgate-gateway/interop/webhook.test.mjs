@@ -17,31 +17,23 @@ const bodies = [
   '{\n  "zen": "Keep it logically awesome.",\n  "ü": "🦀 \\u0000"\n}\n',
   " ",
   "payload=%7B%22ref%22%3A1%7D",
-  JSON.stringify({ commits: Array.from({ length: 500 }, () => ({ id: randomUUID(), message: "a line\r\nand another" })) }),
+  JSON.stringify({ commits: Array.from({ length: 50 }, () => ({ id: randomUUID(), message: "a line\r\nand another" })) }),
 ];
 
-// Another text that differs in one bit, for each of some places.
-const flipped = (text) =>
-  [0, Math.floor(text.length / 2), text.length - 1].map((at) => {
-    const other = String.fromCharCode(text.charCodeAt(at) ^ 1);
-    return text.slice(0, at) + other + text.slice(at + 1);
-  });
+// A digit of hex above nine is the same in either case, which is one bit.
+const lettersOf = (signature) => signature.slice("sha256=".length).replace(/[0-9]/g, "").length;
 
 test("@octokit/webhooks-methods", async () => {
   for (const body of bodies) {
     const secret = randomBytes(20).toString("hex");
     const signature = await sign(secret, body);
-    const asked = { scheme: "github", secrets: [secret], body, signature };
-    const rotated = { ...asked, secrets: [randomBytes(20).toString("hex"), secret] };
-    const foreign = { ...asked, secrets: [randomBytes(20).toString("hex")] };
-    const forged = [
-      foreign,
-      ...flipped(body).map((body) => ({ ...asked, body })),
-      ...flipped(signature).map((signature) => ({ ...asked, signature })),
-    ];
-    const [genuine, either, ...others] = ask([asked, rotated, ...forged]);
-    assert.deepEqual([genuine.verified, either.verified], [true, true]);
-    assert.ok(others.every(({ verified }) => !verified));
+    const asked = { scheme: "github", secrets: [secret], body, signature, flips: true };
+    const rotated = { ...asked, secrets: [randomBytes(20).toString("hex"), secret], flips: false };
+    const foreign = { ...rotated, secrets: [randomBytes(20).toString("hex")] };
+    const [genuine, either, other] = ask([asked, rotated, foreign]);
+    assert.deepEqual([genuine.verified, either.verified, other.verified], [true, true, false]);
+    // Of each bit of the body and of the header.
+    assert.deepEqual(genuine.flips, [0, lettersOf(signature)]);
     assert.equal(genuine.signature, signature);
     assert.ok(await verify(secret, body, genuine.signature));
   }
@@ -54,7 +46,7 @@ test("standardwebhooks", () => {
     const [id, sent] = [`msg_${randomUUID()}`, new Date()];
     const timestamp = Math.floor(sent.getTime() / 1000).toString();
     const signature = webhook.sign(id, sent, body);
-    const asked = { scheme: "standard", secrets: [secret], id, timestamp, body, signature, now: sent.getTime() };
+    const asked = { scheme: "standard", secrets: [secret], id, timestamp, body, signature, now: sent.getTime(), flips: true };
     const other = new Webhook(`whsec_${randomBytes(32).toString("base64")}`).sign(id, sent, body);
     const several = { ...asked, signature: `${other} ${signature}` };
     const forged = [
@@ -63,11 +55,12 @@ test("standardwebhooks", () => {
       { ...asked, timestamp: (Number(timestamp) + 1).toString() },
       { ...asked, now: sent.getTime() + 302_000 },
       { ...asked, now: sent.getTime() - 302_000 },
-      ...flipped(body).map((body) => ({ ...asked, body })),
-    ];
-    const [genuine, either, ...others] = ask([asked, several, ...forged]);
+    ].map((forged) => ({ ...forged, flips: false }));
+    const [genuine, either, ...others] = ask([asked, { ...several, flips: false }, ...forged]);
     assert.deepEqual([genuine.verified, either.verified], [true, true]);
     assert.ok(others.every(({ verified }) => !verified));
+    // Of each bit of the body and of the three headers.
+    assert.deepEqual(genuine.flips, [0, 0, 0, 0]);
     assert.equal(genuine.signature, signature);
     const headers = { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": genuine.signature };
     assert.doesNotThrow(() => webhook.verify(body, headers, { jsonParse: false }));

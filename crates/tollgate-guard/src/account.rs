@@ -122,7 +122,7 @@ impl Entry {
     fn correction(&self) -> Option<(PolicyCharge<'_>, Taken, i64)> {
         let taken = self.taken?;
         let delta = self.known()?.cast_signed() - taken.written.get().cast_signed();
-        if delta == 0 { None } else { Some((self.charge.borrowed()?, taken, delta)) }
+        if delta == 0 { None } else { Some((self.charge.borrowed(), taken, delta)) }
     }
 }
 

@@ -4,7 +4,7 @@ use std::{fmt, ops::Deref};
 
 use arrayvec::ArrayVec;
 use tollgate_core::{Charging, Limit, Units};
-use tollgate_store::{Charge, Key, MOST_CHARGES, Name, Part};
+use tollgate_store::{Charge, Key, MOST_CHARGES, Name, OwnedName, Part};
 
 use crate::{MOST_PARTS, policy::Terms};
 
@@ -48,7 +48,8 @@ impl<'a> PolicyCharge<'a> {
     /// The same charge at a cost that is not known yet, estimated in units: what
     /// [`Guard::reserve`](crate::Guard::reserve) takes and a [`Reservation`](crate::Reservation) settles later.
     ///
-    /// Give it to `reserve` alone: a check, a layer or a limiter takes it as a cost that is known, and nobody settles it.
+    /// Give it to `reserve` alone, or to a [peek](crate::Guard::peek), which takes nothing: in a check or a layer nobody would settle
+    /// it, and it is a misuse there.
     ///
     /// At least 1 is taken, since what was charged with nothing leaves nothing to correct. One above [`Units::MAX`] counts as that.
     pub fn estimate(mut self, units: u64) -> Self {
@@ -151,7 +152,7 @@ impl fmt::Debug for PolicyCharge<'_> {
 /// A charge that owns its parts, for those who must keep it past the request it came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OwnedCharge {
-    name: Box<str>,
+    name: OwnedName,
     parts: ArrayVec<OwnedPart, MOST_PARTS>,
     limit: Limit,
     cost: Units,
@@ -213,7 +214,7 @@ impl Charges {
     /// The charges, borrowed, for a guard to check: at most one more than [`MOST_CHARGES`], which it refuses.
     #[must_use]
     pub fn borrowed(&self) -> impl Deref<Target = [PolicyCharge<'_>]> + fmt::Debug {
-        let charges = self.0.iter().take(MOST_CHARGES + 1).filter_map(OwnedCharge::borrowed);
+        let charges = self.0.iter().take(MOST_CHARGES + 1).map(OwnedCharge::borrowed);
         charges.collect::<ArrayVec<_, { MOST_CHARGES + 1 }>>()
     }
 }
@@ -221,7 +222,7 @@ impl Charges {
 impl From<&PolicyCharge<'_>> for OwnedCharge {
     fn from(charge: &PolicyCharge<'_>) -> Self {
         Self {
-            name: charge.name.as_str().into(),
+            name: charge.name.into(),
             parts: charge.parts.iter().map(OwnedPart::from).collect(),
             limit: charge.limit,
             cost: charge.cost,
@@ -234,24 +235,23 @@ impl From<&PolicyCharge<'_>> for OwnedCharge {
 
 impl OwnedCharge {
     pub(crate) fn name(&self) -> &str {
-        &self.name
+        self.name.as_name().as_str()
     }
 
     pub(crate) fn is_estimate(&self) -> bool {
         self.estimate
     }
 
-    /// Always a charge: the name was checked when it was first made.
-    pub(crate) fn borrowed(&self) -> Option<PolicyCharge<'_>> {
-        Some(PolicyCharge {
-            name: Name::try_new(&self.name).ok()?,
+    pub(crate) fn borrowed(&self) -> PolicyCharge<'_> {
+        PolicyCharge {
+            name: self.name.as_name(),
             parts: self.parts.iter().map(OwnedPart::borrowed).collect(),
             limit: self.limit,
             cost: self.cost,
             charging: self.charging,
             enforce: self.enforce,
             estimate: self.estimate,
-        })
+        }
     }
 }
 

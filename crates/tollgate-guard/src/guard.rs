@@ -83,10 +83,19 @@ impl<S: Store> Guard<S> {
 
     /// Checks and takes all charges or none.
     ///
-    /// At most eight charges, no key twice, of registered policies only: otherwise the outcome is
-    /// [`Outcome::Unavailable`] with [`OutageReason::Misuse`], and an error is logged.
+    /// At most eight charges, no key twice, of registered policies only, and no [estimate](PolicyCharge::estimate), which is for
+    /// [`Guard::reserve`]: otherwise the outcome is [`Outcome::Unavailable`] with [`OutageReason::Misuse`], and an error is logged.
     pub async fn check(&self, charges: &[PolicyCharge<'_>]) -> Outcome {
-        let outcome = match self.prepare(charges, None) {
+        self.check_prepared(self.prepare_known(charges)).await
+    }
+
+    /// As [`Guard::check`] for a reservation, which settles its estimates.
+    pub(crate) async fn check_estimates(&self, charges: &[PolicyCharge<'_>]) -> Outcome {
+        self.check_prepared(self.prepare(charges, None)).await
+    }
+
+    async fn check_prepared(&self, prepared: Result<Prepared<'_, '_>, StoreError>) -> Outcome {
+        let outcome = match prepared {
             Ok(mut prepared) => {
                 let answer = self.take(&mut prepared).await;
                 self.conclude(&prepared, answer)
@@ -101,7 +110,7 @@ impl<S: Store> Guard<S> {
     #[inline]
     #[must_use]
     pub fn check_now(&self, charges: &[PolicyCharge<'_>]) -> Option<Outcome> {
-        let outcome = match self.prepare(charges, None) {
+        let outcome = match self.prepare_known(charges) {
             Ok(mut prepared) => {
                 let answer = self.take_now(&mut prepared)?;
                 self.conclude(&prepared, answer)
@@ -118,7 +127,7 @@ impl<S: Store> Guard<S> {
     /// # Errors
     /// If the store could not decide, whatever the policies say; a misuse is one too.
     pub async fn try_check(&self, charges: &[PolicyCharge<'_>]) -> Result<Outcome, StoreError> {
-        let result = match self.prepare(charges, None) {
+        let result = match self.prepare_known(charges) {
             Ok(mut prepared) => match self.take(&mut prepared).await {
                 Ok(decisions) => {
                     self.parts.log.answered(prepared.now);
@@ -135,7 +144,7 @@ impl<S: Store> Guard<S> {
         result
     }
 
-    /// What [`Guard::check`] would answer, taking nothing.
+    /// What [`Guard::check`] would answer, or [`Guard::reserve`] for an estimate, taking nothing.
     pub async fn peek(&self, charges: &[PolicyCharge<'_>]) -> Outcome {
         match self.prepare(charges, Some(Charging::Never)) {
             Ok(mut prepared) => {
@@ -193,6 +202,18 @@ impl<S: Store> Guard<S> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.parts.tally.read()
+    }
+
+    /// As [`Guard::prepare`], refusing what nobody would settle.
+    #[inline]
+    fn prepare_known<'g, 'c>(
+        &'g self,
+        charges: &'c [PolicyCharge<'c>],
+    ) -> Result<Prepared<'g, 'c>, StoreError> {
+        if charges.iter().any(PolicyCharge::is_estimate) {
+            return Err(StoreError::misuse("an estimate in a check, where nobody settles it: use `reserve`"));
+        }
+        self.prepare(charges, None)
     }
 
     #[inline]

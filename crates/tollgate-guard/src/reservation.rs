@@ -25,7 +25,7 @@ impl<S: Store> Guard<S> {
             self.parts.tally.count(&Outcome::Unavailable(outage));
             return Outcome::Unavailable(outage);
         }
-        self.check(charges).await.map(|pass| Reservation::new(self, charges, pass))
+        self.check_estimates(charges).await.map(|pass| Reservation::new(self, charges, pass))
     }
 }
 
@@ -110,6 +110,16 @@ impl Reservation {
     pub fn note_each(&self, used: &[u64]) -> Result<(), StoreError> {
         self.account.check_amounts(used)?;
         self.account.estimates().zip(used).for_each(|(entry, used)| entry.note(*used));
+        Ok(())
+    }
+
+    /// As [`note_more`](Self::note_more) for estimates in different units: an amount for each, in the order of the charges.
+    ///
+    /// # Errors
+    /// As [`note_each`](Self::note_each).
+    pub fn note_more_each(&self, more: &[u64]) -> Result<(), StoreError> {
+        self.account.check_amounts(more)?;
+        self.account.estimates().zip(more).for_each(|(entry, more)| entry.note_more(*more));
         Ok(())
     }
 

@@ -91,6 +91,7 @@ async fn estimates_in_different_units_are_settled_each() {
     assert_eq!(reservation.estimates(), 2);
     for wrong in [&[][..], &[1], &[1, 2, 3]] {
         assert_eq!(reservation.note_each(wrong).unwrap_err().kind(), StoreErrorKind::Misuse);
+        assert_eq!(reservation.note_more_each(wrong).unwrap_err().kind(), StoreErrorKind::Misuse);
     }
     reservation.settle_each(&[700, 45_000]).await.unwrap();
     assert_eq!(used(&guard).await, [1, 700, 45_000]);
@@ -114,7 +115,8 @@ async fn notes_only_rise() {
     reservation.note(3);
     reservation.note_more(2);
     reservation.note(6);
-    reservation.note_each(&[10, 1]).unwrap();
+    reservation.note_each(&[9, 1]).unwrap();
+    reservation.note_more_each(&[1, 0]).unwrap();
     reservation.close().await.unwrap();
     assert_eq!(used(&guard).await, [0, 10, 7]);
 
@@ -148,6 +150,33 @@ async fn a_reservation_without_an_estimate_is_a_misuse() {
     assert_eq!(guard.stats().misused, 4);
     assert_eq!(used(&guard).await, [0, 0, 0]);
     assert!(lines.read().len() == 1 && lines.read()[0].contains("ERROR"), "{:?}", lines.read());
+}
+
+#[tokio::test]
+async fn an_estimate_that_nobody_would_settle_is_a_misuse() {
+    let store = Moody::new();
+    let (guard, _clock) = guard(&store);
+    let charges = [CHATS.charge("a"), TOKENS.charge("a").estimate(1_000)];
+    let is_misuse = |outcome: Outcome| match outcome {
+        Outcome::Unavailable(outage) => outage.reason() == OutageReason::Misuse,
+        Outcome::Allow(_) | Outcome::Deny(_) => false,
+    };
+    // Whatever the store is like: it never gets there.
+    for waits in [false, true] {
+        if waits {
+            store.wait();
+        }
+        assert!(is_misuse(guard.check(&charges).await));
+        assert!(guard.check_now(&charges).is_some_and(is_misuse));
+        assert_eq!(guard.try_check(&charges).await.unwrap_err().kind(), StoreErrorKind::Misuse);
+        #[cfg(feature = "tokio")]
+        assert!(is_misuse(guard.until_allowed(&charges, guard.now()).await));
+        assert_eq!(used(&guard).await, [0, 0, 0], "nothing is taken");
+    }
+    // A cost that is known since, and a look that takes nothing.
+    assert!(guard.check(&[TOKENS.charge("a").estimate(5).cost(5)]).await.is_allowed());
+    assert!(guard.peek(&charges).await.is_allowed());
+    assert_eq!(used(&guard).await, [0, 5, 0]);
 }
 
 #[tokio::test]

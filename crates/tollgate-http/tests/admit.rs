@@ -6,10 +6,10 @@ mod common;
 
 use std::{sync::Arc, time::Duration};
 
-use common::{ASK, BURST, CLOSED, HIDDEN, Mode, SLIDING, TinyStore, guard};
+use common::{ASK, BURST, CLOSED, HIDDEN, Mode, SLIDING, START_MS, TinyStore, guard};
 use http::{HeaderMap, Response, header};
 use serde_json::{Value, json};
-use tollgate_guard::{Guard, Limit, OnOutage, Outcome, Policy, PolicyCharge, Share, Window};
+use tollgate_guard::{Guard, Limit, ManualClock, OnOutage, Outcome, Policy, PolicyCharge, Share, Window};
 use tollgate_http::{Passed, QUOTA_EXCEEDED, Refused, TEMPORARY_REDUCED_CAPACITY, admit};
 use tollgate_store::Store;
 
@@ -73,7 +73,7 @@ fn h2_retry_after_is_at_least_1() {
     spend(&guard, &charges, 20);
     let outcome = guard.check_now(&charges).unwrap();
     for late in [59_000, 59_001, 600_000] {
-        clock.set_unix_ms(common::START_MS + late);
+        clock.set_unix_ms(START_MS + late);
         let response: Response<Vec<u8>> = admit(outcome.clone(), guard.now()).unwrap_err().into_response();
         assert_eq!(response.headers()[header::RETRY_AFTER], "1");
         assert_eq!(response.headers()["ratelimit"], r#""ask-burst";r=0;t=0"#);
@@ -106,7 +106,8 @@ fn h3_the_body_names_what_refuses_and_the_fields_name_all() {
 fn retry_after_waits_for_all_that_refuse() {
     const SHORT: Policy<0> = Policy::new("short", Limit::fixed(1, Window::MINUTE), OnOutage::Deny);
     const LONG: Policy<0> = Policy::new("long", Limit::fixed(1, Window::HOUR), OnOutage::Deny);
-    let guard = Guard::builder(TinyStore::new(Mode::Now)).policies([SHORT, LONG]).build().unwrap();
+    let guard = Guard::builder(TinyStore::new(Mode::Now)).policies([SHORT, LONG]);
+    let guard = guard.clock(ManualClock::at_unix_ms(START_MS)).build().unwrap();
     let charges = [SHORT.charge(()), LONG.charge(())];
     spend(&guard, &charges, 1);
     let refused = now(&guard, &charges).unwrap_err();
@@ -253,7 +254,7 @@ fn legacy_fields_speak_of_the_policy_that_is_closest() {
         ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]
             .map(|name| headers[name].to_str().unwrap().to_owned())
     };
-    let day_ends = (common::START_MS / 86_400_000 + 1) * 86_400;
+    let day_ends = (START_MS / 86_400_000 + 1) * 86_400;
     for left in ["1", "0"] {
         let passed = now(&guard, &charges).unwrap().with_legacy_fields();
         assert_eq!(legacy(&fields(&passed)), ["2", left, &day_ends.to_string()]);

@@ -276,9 +276,42 @@ async fn request(guard: &AnyGuard, handler: Handler, bytes: usize) {
     server.await.unwrap().unwrap();
 }
 
-#[tokio::test]
-async fn h8_a_handler_that_fails_or_a_client_that_goes_away_is_settled_once() {
-    for store in stores() {
+mod h8_a_handler_that_fails_or_a_client_that_goes_away_is_settled_once {
+    use std::time::Duration;
+
+    use tollgate_redis::RedisStore;
+    use tollgate_testbed::{RedisServer, RestApi, TOKEN};
+    use tollgate_upstash::{Credentials, UpstashStore};
+
+    use super::*;
+
+    const PATIENT: Duration = Duration::from_secs(20);
+
+    #[tokio::test]
+    async fn in_memory() {
+        h8(Arc::new(MemoryStore::new())).await;
+    }
+
+    #[tokio::test]
+    async fn on_a_store_that_is_waited_for() {
+        h8(Arc::new(TinyStore::new(Mode::Later))).await;
+    }
+
+    #[tokio::test]
+    async fn on_redis() {
+        let server = RedisServer::start();
+        h8(Arc::new(RedisStore::builder(&server.url()).deadline(PATIENT).build().unwrap())).await;
+    }
+
+    #[tokio::test]
+    async fn on_upstash_through_a_gateway() {
+        let server = RedisServer::start();
+        let gateway = RestApi::start(&server);
+        let credentials = Credentials::new(&gateway.url(), TOKEN).unwrap();
+        h8(Arc::new(UpstashStore::builder(credentials).deadline(PATIENT).build().unwrap())).await;
+    }
+
+    async fn h8(store: Arc<dyn Store>) {
         let (guard, tasks) = guard(store);
         let mut tokens = 0;
         for (turn, (handler, bytes, cost)) in [

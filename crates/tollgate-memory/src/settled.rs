@@ -4,8 +4,8 @@ use std::fmt;
 
 use foldhash::fast::RandomState;
 use lru::LruCache;
-use tollgate_core::{Limit, Timestamp, Window};
-use tollgate_store::{Correction, SettleId};
+use tollgate_core::Timestamp;
+use tollgate_store::SettleId;
 
 /// The ids of applied settlements, the latest of them.
 pub(crate) struct Settled {
@@ -48,24 +48,6 @@ impl Settled {
 impl fmt::Debug for Settled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settled").field("ids", &self.ids.len()).finish_non_exhaustive()
-    }
-}
-
-/// How long a charge to a bucket that refills quickly is known at least.
-const CHARGE_KNOWN_MS: u64 = Window::HOUR.ms();
-
-/// When a correction no longer changes anything that counts.
-pub(crate) fn counts_until(correction: &Correction<'_>, now: Timestamp) -> Timestamp {
-    let end = correction.stamp.window_end();
-    match correction.limit {
-        Limit::FixedWindow { .. } => end,
-        Limit::SlidingWindow { window, .. } => end.saturating_add_ms(window.ms()),
-        // A bucket has no windows. For a refund: by then what was taken out before it is back. A charge counts at any time, so what
-        // is sent again much later must still be known.
-        Limit::TokenBucket { .. } => {
-            let least = if correction.delta > 0 { CHARGE_KNOWN_MS } else { 0 };
-            now.saturating_add_ms(correction.limit.period().ms().max(least))
-        }
     }
 }
 

@@ -11,7 +11,7 @@ use tollgate_store::{Charge, Correction, Decisions, Forget, Key, MOST_CHARGES, S
 use crate::{
     MemoryStats,
     eviction::{Eviction, Full},
-    settled::{Settled, counts_until},
+    settled::Settled,
     slot::{Slot, StoredKey},
 };
 
@@ -139,7 +139,7 @@ impl Table {
         let mut places = [None; MOST_CHARGES];
         // First what is there, as in a take: a key that is put in may take the place of another.
         for ((correction, &hash), place) in settle.corrections.iter().zip(hashes).zip(&mut places) {
-            until = until.max(counts_until(correction, self.newest));
+            until = until.max(correction.counts_until(self.newest));
             *place = self.find(&correction.key, hash);
             if let Some(place) = *place {
                 self.correct(place, correction, settle.now);

@@ -12,7 +12,7 @@ use tollgate_script::{
 };
 use tollgate_store::{
     Claim, Claimed, Claims, Confirm, Decisions, Forget, Hold, Release, Settle, Store, StoreError,
-    StoreErrorKind, Take,
+    StoreErrorKind, Take, random_id,
 };
 
 use crate::{
@@ -112,17 +112,10 @@ impl Shared {
     }
 
     /// What lets this take be sent again, if it ever is.
-    fn replay(&self) -> Result<Option<Replay>, StoreError> {
-        if self.resends == 0 {
-            return Ok(None);
-        }
-        let mut id = [0; 16];
-        getrandom::fill(&mut id).map_err(|error| {
-            StoreError::new(StoreErrorKind::Reject, "the system gives no random numbers to name a request by")
-                .caused_by(error)
-        })?;
+    fn replay(&self) -> Option<Replay> {
         // All is sent by the deadline; the rest is for what is still on its way then.
-        Ok(Some(Replay::new(u128::from_ne_bytes(id), self.deadline.saturating_mul(2) + STRAGGLE)))
+        let kept = self.deadline.saturating_mul(2) + STRAGGLE;
+        (self.resends > 0).then(|| Replay::new(random_id(), kept))
     }
 }
 
@@ -168,7 +161,7 @@ impl Store for RedisStore {
 
     async fn take(&self, take: Take<'_>) -> Result<Decisions, StoreError> {
         let shared = &*self.shared;
-        let call = take_call(&shared.prefix, &take, shared.replay()?)?;
+        let call = take_call(&shared.prefix, &take, shared.replay())?;
         take_answer(&take, &shared.call(&call, shared.resends).await?)
     }
 

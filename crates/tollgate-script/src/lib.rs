@@ -58,6 +58,9 @@
 //! A settlement, a forgetting and all about claims may be sent again at any time. A take that may be sent again needs a [`Replay`], which costs the
 //! server about half as much again.
 //!
+//! Takes that are ready together can be made by one call, [`take_many_call`], for about half of the price of as many, the replay
+//! included.
+//!
 //! # What other limiters write
 //!
 //! | found | read as |
@@ -71,6 +74,7 @@ mod call;
 mod claims;
 mod dialect;
 mod forget;
+mod many;
 mod number;
 mod prefix;
 mod replay;
@@ -87,6 +91,7 @@ pub use claims::{
 };
 pub use dialect::Dialect;
 pub use forget::{forget_answer, forget_call};
+pub use many::{remembered_take_call, take_many_answers, take_many_call};
 pub use prefix::{Prefix, PrefixError};
 pub use replay::Replay;
 pub use reply::Reply;

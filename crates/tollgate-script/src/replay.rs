@@ -1,4 +1,4 @@
-//! Sending a take again without counting it twice.
+//! Sending takes again without counting them twice.
 
 use std::time::Duration;
 
@@ -6,9 +6,9 @@ use sha1::{Digest, Sha1};
 
 use crate::{Prefix, Words, script::hex};
 
-/// Lets a take be sent again: the server remembers the answer, so however often the same call arrives it is counted once.
+/// Lets takes be sent again: the server remembers the answer, so however often the same call arrives it is counted once.
 ///
-/// Only a take that wrote something is remembered: one that was refused has nothing to be counted twice.
+/// Only what wrote something is remembered: a take that was refused has nothing to be counted twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Replay {
     id: u128,
@@ -18,7 +18,7 @@ pub struct Replay {
 impl Replay {
     /// The request of this id, remembered for so long, in whole milliseconds rounded up.
     ///
-    /// Make the id of 128 random bits for each take, and the same for each time it is sent. `keep` has to be longer than the
+    /// Make the id of 128 random bits for each call, and the same for each time it is sent. `keep` has to be longer than the
     /// caller goes on sending, plus the longest that a sent call can still be on its way; past that a straggler counts again.
     #[must_use]
     pub fn new(id: u128, keep: Duration) -> Self {
@@ -26,8 +26,15 @@ impl Replay {
         Self { id, keep_ms: u64::try_from(ms).unwrap_or(u64::MAX).clamp(1, LONGEST_MS) }
     }
 
-    pub(crate) const fn keep_ms(self) -> u64 {
-        self.keep_ms
+    /// Adds what a single take is told by.
+    pub(crate) fn add_args(self, args: &mut Words) {
+        args.push("r");
+        args.push_number(self.keep_ms);
+    }
+
+    /// Adds for how many milliseconds to remember.
+    pub(crate) fn add_keep(self, args: &mut Words) {
+        args.push_number(self.keep_ms);
     }
 
     /// Adds the key that the answer is remembered under: of the id and of all that is asked, so that it answers this call and no

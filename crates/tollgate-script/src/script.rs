@@ -13,6 +13,8 @@ use crate::Dialect;
 pub enum Script {
     /// Takes up to eight charges, all or nothing.
     Take,
+    /// Makes many such takes, each by itself.
+    TakeMany,
     /// Corrects earlier charges, once for each id.
     Settle,
     /// Forgets keys.
@@ -29,8 +31,16 @@ pub enum Script {
 
 impl Script {
     /// All of them.
-    pub const ALL: [Self; COUNT] =
-        [Self::Take, Self::Settle, Self::Forget, Self::Claim, Self::Renew, Self::Confirm, Self::Release];
+    pub const ALL: [Self; COUNT] = [
+        Self::Take,
+        Self::TakeMany,
+        Self::Settle,
+        Self::Forget,
+        Self::Claim,
+        Self::Renew,
+        Self::Confirm,
+        Self::Release,
+    ];
 
     /// Its source: what `EVAL` and `SCRIPT LOAD` want.
     #[must_use]
@@ -50,7 +60,7 @@ impl Script {
 }
 
 /// How many there are.
-const COUNT: usize = 7;
+const COUNT: usize = 8;
 
 /// The sources under a first line, in the order of [`Script::ALL`].
 macro_rules! sources {
@@ -60,7 +70,19 @@ macro_rules! sources {
                 $first_line,
                 include_str!("lua/read.lua"),
                 include_str!("lua/bucket.lua"),
-                include_str!("lua/take.lua")
+                include_str!("lua/charge.lua"),
+                include_str!("lua/take.lua"),
+                include_str!("lua/taking.lua"),
+                include_str!("lua/taken.lua")
+            ),
+            concat!(
+                $first_line,
+                include_str!("lua/read.lua"),
+                include_str!("lua/bucket.lua"),
+                include_str!("lua/charge.lua"),
+                include_str!("lua/take_many.lua"),
+                include_str!("lua/taking.lua"),
+                include_str!("lua/taken_many.lua")
             ),
             concat!(
                 $first_line,

@@ -86,9 +86,10 @@ pub fn server_error(text: &str) -> ServerAnswer {
 }
 
 /// The error of the command that failed inside a script, where an older server wraps it: `ERR Error running script (call to
-/// f_…): @user_script:12: WRONGTYPE …`.
+/// f_…): @user_script:12: WRONGTYPE …`, or within the script only `@user_script: 12: WRONGTYPE …`.
 fn innermost(text: &str) -> &str {
-    let wrapped = text.strip_prefix("ERR Error running script").and_then(|rest| rest.rsplit_once(": "));
+    let is_wrapped = ["ERR Error running script", "@user_script"].iter().any(|begin| text.starts_with(begin));
+    let wrapped = text.rsplit_once(": ").filter(|_| is_wrapped);
     match wrapped {
         Some((_, inner)) if is_code(inner) => inner.trim_start_matches('-'),
         _ => text,

@@ -1,6 +1,6 @@
 //! Corrections on their way to the script.
 
-use tollgate_core::{Limit, Timestamp, Units, Window};
+use tollgate_core::{Limit, Timestamp, Units};
 use tollgate_store::{Correction, Settle, StoreError};
 
 use crate::{
@@ -21,7 +21,9 @@ pub fn settle_call(prefix: &Prefix, settle: &Settle<'_>) -> Result<Call, StoreEr
     // What names no window that there can be was never counted.
     let corrections =
         || settle.corrections.iter().filter_map(|correction| Some((correction, start(correction)?)));
-    let until = corrections().map(|(correction, _)| counts_until(correction, now)).fold(now, u64::max);
+    let until = corrections()
+        .map(|(correction, _)| correction.counts_until(Timestamp::from_unix_ms(now)).unix_ms())
+        .fold(now, u64::max);
     let (mut keys, mut args) = (Words::default(), Words::default());
     prefix.own("settle", format_args!("{:032x}", settle.id.bits()), &mut keys);
     args.push_number(now);
@@ -70,25 +72,6 @@ fn start(correction: &Correction<'_>) -> Option<u64> {
     let last = end.unix_ms().checked_sub(1)?;
     let start = last - last % window.ms();
     (Timestamp::from_unix_ms(start).saturating_add_ms(window.ms()) == end).then_some(start)
-}
-
-/// How long a charge to a bucket that refills quickly is known at least.
-const CHARGE_KNOWN_MS: u64 = Window::HOUR.ms();
-
-/// When a correction no longer changes anything that counts.
-fn counts_until(correction: &Correction<'_>, now: u64) -> u64 {
-    let end = correction.stamp.window_end();
-    let until = match correction.limit {
-        Limit::FixedWindow { .. } => end,
-        Limit::SlidingWindow { window, .. } => end.saturating_add_ms(window.ms()),
-        // A bucket has no windows. For a refund: by then what was taken out before it is back. A charge counts at any time, so what
-        // is sent again much later must still be known.
-        Limit::TokenBucket { .. } => {
-            let least = if correction.delta > 0 { CHARGE_KNOWN_MS } else { 0 };
-            Timestamp::from_unix_ms(now).saturating_add_ms(correction.limit.period().ms().max(least))
-        }
-    };
-    until.unix_ms()
 }
 
 /// Reads a server's answer to the call of a settlement.

@@ -22,8 +22,7 @@ pub fn take_call(prefix: &Prefix, take: &Take<'_>, replay: Option<Replay>) -> Re
     let mut keys = Words::with_capacity(4 * count + 1, KEY_BYTES * (4 * count + 1));
     let mut args = Words::with_capacity(6 * count + 2, ARG_BYTES * (6 * count + 2));
     if let Some(replay) = replay {
-        args.push("r");
-        args.push_number(replay.keep_ms());
+        replay.add_args(&mut args);
     }
     for charge in take.charges {
         args.push(how(charge));

@@ -57,6 +57,13 @@ impl Words {
         self.len().checked_sub(1).map(|last| &self[last])
     }
 
+    /// Adds all of another list.
+    pub(crate) fn append(&mut self, other: &Self) {
+        let start = self.text.len();
+        self.text.push_str(&other.text);
+        self.ends.extend(other.ends.iter().map(|end| start + end));
+    }
+
     pub(crate) fn push(&mut self, word: &str) {
         self.text.push_str(word);
         self.ends.push(self.text.len());

@@ -91,6 +91,8 @@ fn an_error_inside_a_script_is_known_in_the_form_of_older_servers_too() {
         (format!("{call} WRONGTYPE Operation against a key"), Reject, "another type"),
         (format!("{call} OOM command not allowed"), Busy, "maxmemory"),
         (format!("{call} @user_script: 12: -READONLY You can't write"), Busy, "replica"),
+        ("@user_script: 12: WRONGTYPE Operation against a key".to_owned(), Reject, "another type"),
+        ("@user_script: 12: -OOM command not allowed".to_owned(), Busy, "maxmemory"),
         (format!("{call} something else"), Reject, "Error running script"),
     ] {
         let (_, found, error) = then(&text);

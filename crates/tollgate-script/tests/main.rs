@@ -6,5 +6,6 @@ mod calls;
 mod dialects;
 mod errors;
 mod lifetimes;
+mod many;
 mod support;
 mod wrong_types;

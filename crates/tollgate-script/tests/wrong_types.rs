@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use tollgate_core::{Charging, Limit, Stamp, Timestamp, Units, Window};
 use tollgate_script::{Call, Replay, settle_call, take_call};
-use tollgate_store::{Charge, Correction, Key, Name, Part, Settle, SettleId, StoreErrorKind, Take};
+use tollgate_store::{Charge, Correction, Key, Name, Settle, SettleId, StoreErrorKind, Take};
+use tollgate_testbed::{owed::EIGHT, strangers};
 
 use crate::support::Bench;
 
@@ -22,20 +23,8 @@ const LIMITS: [Limit; 8] = [
     Limit::bucket(9, 1, Window::DAY),
 ];
 
-const PARTS: [Part<'static>; 8] = [
-    Part::Number(0),
-    Part::Number(1),
-    Part::Number(2),
-    Part::Number(3),
-    Part::Number(4),
-    Part::Number(5),
-    Part::Number(6),
-    Part::Number(7),
-];
-
 fn keys() -> [Key<'static>; 8] {
-    static ALL: [Part<'static>; 8] = PARTS;
-    std::array::from_fn(|at| Key::new(Name::new("ask"), &ALL[at..=at]))
+    std::array::from_fn(|at| Key::new(Name::new("ask"), &EIGHT[at..=at]))
 }
 
 fn charges() -> [Charge<'static>; 8] {
@@ -47,53 +36,12 @@ fn charges() -> [Charge<'static>; 8] {
     })
 }
 
-/// What somebody else may keep under a key.
-const STRANGERS: [&[&str]; 7] = [
-    &["LPUSH", "KEY", "1"],
-    &["SADD", "KEY", "1"],
-    &["ZADD", "KEY", "1", "one"],
-    &["XADD", "KEY", "*", "field", "1"],
-    &["HSET", "KEY", "field", "1"],
-    &["SET", "KEY", "words"],
-    &["SET", "KEY", "9007199254740992"],
-];
-
-/// What is no bucket, though it is a hash.
-const ODD_BUCKETS: [&[&str]; 9] = [
-    &["HSET", "KEY", "tokens", "5"],
-    &["HSET", "KEY", "refilledAt", "5"],
-    &["HSET", "KEY", "refilled_at", "5", "tokens", "5"],
-    &["HSET", "KEY", "refilledAt", "5", "refilled_at", "5", "tokens", "5"],
-    &["HSET", "KEY", "refilledAt", "", "tokens", "5"],
-    &["HSET", "KEY", "refilledAt", "-5", "tokens", "5"],
-    &["HSET", "KEY", "refilledAt", "5", "tokens", "many"],
-    &["HSET", "KEY", "refilledAt", "5", "tokens", "9007199254740992"],
-    &["HSET", "KEY", "refilledAt", "9007199254740992", "tokens", "5"],
-];
-
-/// What is no counter, though it is a string.
-const ODD_COUNTERS: [&[&str]; 11] = [
-    &["SET", "KEY", ""],
-    &["SET", "KEY", "1.5"],
-    &["SET", "KEY", " 1"],
-    &["SET", "KEY", "0x10"],
-    &["SET", "KEY", "1e3"],
-    &["SET", "KEY", "inf"],
-    &["SET", "KEY", "+1"],
-    &["SET", "KEY", "00"],
-    &["SET", "KEY", "007"],
-    &["SET", "KEY", "00000000000000000000001"],
-    &["SET", "KEY", "99999999999999999999"],
-];
-
 /// Plants each under each of the keys beside good values, and demands an error of its own kind and nothing written.
 fn plant_everywhere<'a>(bench: &Bench, call: &Call, keys: impl Iterator<Item = &'a str>) {
     for key in keys {
         let is_bucket = key.matches(':').count() == 2;
-        let odd: &[&[&str]] = if is_bucket { &ODD_BUCKETS } else { &ODD_COUNTERS };
-        for planted in STRANGERS.iter().chain(odd) {
+        for words in strangers(key, is_bucket) {
             bench.run(&["FLUSHALL"]);
-            let words: Vec<_> = planted.iter().map(|&word| if word == "KEY" { key } else { word }).collect();
             bench.run(&words);
             let before = bench.everything();
             let error = bench.call(call).map(|reply| panic!("{words:?}: {reply:?}")).unwrap_err();

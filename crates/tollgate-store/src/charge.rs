@@ -1,6 +1,6 @@
 //! What is asked of a store.
 
-use tollgate_core::{Charging, Limit, Stamp, Timestamp, Units};
+use tollgate_core::{Charging, Limit, Stamp, Timestamp, Units, Window};
 
 use crate::{Key, StoreError};
 
@@ -81,6 +81,27 @@ pub struct Correction<'a> {
     pub stamp: Stamp,
     /// Units more, or fewer where it is negative.
     pub delta: i64,
+}
+
+/// How long a charge to a bucket that refills quickly is known at least.
+const CHARGE_KNOWN_MS: u64 = Window::HOUR.ms();
+
+impl Correction<'_> {
+    /// When this no longer changes anything that counts: until then a store knows the id of its settlement.
+    #[must_use]
+    pub fn counts_until(&self, now: Timestamp) -> Timestamp {
+        let end = self.stamp.window_end();
+        match self.limit {
+            Limit::FixedWindow { .. } => end,
+            Limit::SlidingWindow { window, .. } => end.saturating_add_ms(window.ms()),
+            // A bucket has no windows. For a refund: by then what was taken out before it is back. A charge counts at any time, so what
+            // is sent again much later must still be known.
+            Limit::TokenBucket { .. } => {
+                let least = if self.delta > 0 { CHARGE_KNOWN_MS } else { 0 };
+                now.saturating_add_ms(self.limit.period().ms().max(least))
+            }
+        }
+    }
 }
 
 /// Corrects earlier charges in the windows they were made in.

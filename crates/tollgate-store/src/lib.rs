@@ -46,6 +46,7 @@ mod error;
 mod key;
 mod name;
 mod part;
+mod random_id;
 mod store;
 
 pub use charge::{Charge, Correction, Forget, MOST_CHARGES, Settle, SettleId, Take, Target};
@@ -56,6 +57,7 @@ pub use deadline::{Deadline, DeadlineError};
 pub use decisions::Decisions;
 pub use error::{StoreError, StoreErrorKind};
 pub use key::Key;
-pub use name::{Name, NameError};
+pub use name::{Name, NameError, OwnedName};
 pub use part::{KeyPart, KeyParts, Part, Subject};
+pub use random_id::random_id;
 pub use store::Store;

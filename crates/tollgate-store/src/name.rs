@@ -48,6 +48,12 @@ impl<'a> Name<'a> {
         if is_name(name.as_bytes()) { Ok(Self(name)) } else { Err(NameError::new(name)) }
     }
 
+    /// A copy that owns its text.
+    #[must_use]
+    pub fn to_owned(self) -> OwnedName {
+        OwnedName(self.0.into())
+    }
+
     /// The name as text.
     #[must_use]
     pub const fn as_str(self) -> &'a str {
@@ -89,6 +95,40 @@ impl fmt::Display for Name<'_> {
 impl fmt::Debug for Name<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self.0, f)
+    }
+}
+
+/// A checked name that owns its text, for whoever keeps one.
+///
+/// ```
+/// use tollgate_store::{Name, OwnedName};
+///
+/// let name = OwnedName::try_new("ask")?;
+/// assert_eq!(name.as_name(), Name::new("ask"));
+/// # Ok::<(), tollgate_store::NameError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OwnedName(Box<str>);
+
+impl OwnedName {
+    /// Checks a name.
+    ///
+    /// # Errors
+    /// Only if it is no name.
+    pub fn try_new(name: &str) -> Result<Self, NameError> {
+        Name::try_new(name).map(Self::from)
+    }
+
+    /// The name.
+    #[must_use]
+    pub const fn as_name(&self) -> Name<'_> {
+        Name(&self.0)
+    }
+}
+
+impl From<Name<'_>> for OwnedName {
+    fn from(name: Name<'_>) -> Self {
+        Self(name.0.into())
     }
 }
 

@@ -1,32 +1,19 @@
 //! A store of claims with one fault, to show that each case about claims can fail, and the random histories too.
 
+mod shown;
+
 use std::{
     collections::BTreeMap,
-    future::poll_fn,
     sync::{Mutex, MutexGuard, PoisonError},
-    task::Poll,
 };
 
 use async_trait::async_trait;
+use shown::{Shown, faults, yield_once};
 use tollgate_core::{Timestamp, Window};
 use tollgate_store::{
     Claim, ClaimKey, ClaimToken, Claimed, Claims, Confirm, Hold, Release, StoreError, StoreErrorKind,
 };
-use tollgate_suite::{CLAIM_STEPS, SEEDS, Setting, claim_cases, claims_differential, run_all_claims};
-
-macro_rules! faults {
-    ($($fault:ident)*) => {
-        /// What is wrong with a store. Each is a mistake that somebody could make.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        enum Fault {
-            $($fault,)*
-        }
-
-        impl Fault {
-            const ALL: &[Self] = &[$(Self::$fault,)*];
-        }
-    };
-}
+use tollgate_suite::{CLAIM_STEPS, ClaimCase, Setting, claim_cases, claims_differential, run_all_claims};
 
 faults! {
     TwoHoldOne OwnClaimIsRefused ClaimAgainRenews LeaseEndsAnInstantLate LeaseNeverEnds LeaseIsCutTo32Bits
@@ -257,64 +244,36 @@ impl Claims for Broken {
     }
 }
 
-async fn yield_once() {
-    let mut polled = false;
-    poll_fn(|context| {
-        if std::mem::replace(&mut polled, true) {
-            return Poll::Ready(());
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
-}
-
 #[tokio::test]
 async fn a_store_without_a_fault_passes() {
     run_all_claims(async || Broken::new(None), &Setting::default()).await.unwrap();
     assert!(Window::MAX > Window::WEEK, "the longest lease is beyond 32 bits");
 }
 
+const SHOWN: Shown<Fault> =
+    Shown { all: Fault::ALL, found_by: FOUND_BY, not_met_by_histories: NOT_MET_BY_HISTORIES };
+
 #[tokio::test]
 async fn each_case_fails_on_a_store_that_is_broken_for_it() {
-    let mut missed = Vec::new();
-    for case in claim_cases() {
-        let row = FOUND_BY.iter().find(|(name, _)| *name == case.name());
-        let Some((_, faults)) = row.filter(|(_, faults)| !faults.is_empty()) else {
-            missed.push(format!("{case:?} is shown to fail by nothing"));
-            continue;
-        };
-        for fault in *faults {
-            if case.run(&Broken::new(Some(*fault)), &Setting::default()).await.is_ok() {
-                missed.push(format!("{case:?} does not find {fault:?}"));
-            }
-        }
-    }
-    assert!(missed.is_empty(), "{missed:#?}");
-    assert_eq!(FOUND_BY.len(), claim_cases().len(), "a row for each case, and none beside");
+    let names = claim_cases().iter().map(ClaimCase::name);
+    let finds = async |at: usize, fault| {
+        claim_cases()[at].run(&Broken::new(Some(fault)), &Setting::default()).await.is_err()
+    };
+    SHOWN.each_case_fails(names, finds).await;
 }
 
 #[test]
 fn every_fault_is_found_by_a_case() {
-    let is_found = |fault: &&Fault| FOUND_BY.iter().any(|(_, faults)| faults.contains(fault));
-    assert_eq!(Fault::ALL.iter().filter(|fault| !is_found(fault)).collect::<Vec<_>>(), Vec::<&Fault>::new());
+    SHOWN.every_fault_is_found_by_a_case();
 }
 
 #[tokio::test]
 async fn random_histories_find_the_faults_too() {
-    let mut missed = Vec::new();
-    for fault in Fault::ALL.iter().filter(|fault| !NOT_MET_BY_HISTORIES.contains(fault)) {
-        let mut is_found = false;
-        for seed in SEEDS {
-            let claims = Broken::new(Some(*fault));
-            is_found = is_found
-                || claims_differential(&claims, &Setting::default(), seed, CLAIM_STEPS).await.is_err();
-        }
-        if !is_found {
-            missed.push(fault);
-        }
-    }
-    assert!(missed.is_empty(), "{missed:#?}");
+    let finds = async |fault, seed| {
+        let claims = Broken::new(Some(fault));
+        claims_differential(&claims, &Setting::default(), seed, CLAIM_STEPS).await.is_err()
+    };
+    SHOWN.random_histories_find_the_others(finds).await;
 }
 
 mod owes {

@@ -1,9 +1,11 @@
 //! Each case fails on a store that is broken for it, and so do the random histories.
 
 mod broken;
+mod shown;
 
 use broken::{Broken, Fault};
-use tollgate_suite::{Door, SEEDS, STEPS, Setting, cases, differential, run_all};
+use shown::Shown;
+use tollgate_suite::{Case, Door, STEPS, Setting, cases, differential, run_all};
 
 /// Every case, with the faults that it finds.
 const FOUND_BY: &[(&str, &[Fault])] = &[
@@ -125,48 +127,32 @@ async fn a_store_without_a_fault_passes() {
     run_all(async || Broken::new(None), &Setting::default()).await.unwrap();
 }
 
+const SHOWN: Shown<Fault> =
+    Shown { all: Fault::ALL, found_by: FOUND_BY, not_met_by_histories: NOT_MET_BY_HISTORIES };
+
 #[tokio::test]
 async fn each_case_fails_on_a_store_that_is_broken_for_it() {
-    let mut missed = Vec::new();
-    for case in cases() {
-        let row = FOUND_BY.iter().find(|(name, _)| *name == case.name());
-        let Some((_, faults)) = row.filter(|(_, faults)| !faults.is_empty()) else {
-            missed.push(format!("{case:?} is shown to fail by nothing"));
-            continue;
-        };
-        for fault in *faults {
-            let mut is_found = false;
-            for door in Door::ALL {
-                let store = Broken::new(Some(*fault));
-                is_found |= case.run(&store, &Setting::default(), door).await.is_err();
-            }
-            if !is_found {
-                missed.push(format!("{case:?} does not find {fault:?}"));
-            }
+    let names = cases().iter().map(Case::name);
+    let finds = async |at: usize, fault| {
+        let mut is_found = false;
+        for door in Door::ALL {
+            let store = Broken::new(Some(fault));
+            is_found |= cases()[at].run(&store, &Setting::default(), door).await.is_err();
         }
-    }
-    assert!(missed.is_empty(), "{missed:#?}");
-    assert_eq!(FOUND_BY.len(), cases().len(), "a row for each case, and none beside");
+        is_found
+    };
+    SHOWN.each_case_fails(names, finds).await;
 }
 
 #[test]
 fn every_fault_is_found_by_a_case() {
-    let is_found = |fault: &&Fault| FOUND_BY.iter().any(|(_, faults)| faults.contains(fault));
-    assert_eq!(Fault::ALL.iter().filter(|fault| !is_found(fault)).collect::<Vec<_>>(), Vec::<&Fault>::new());
+    SHOWN.every_fault_is_found_by_a_case();
 }
 
 #[tokio::test]
 async fn random_histories_find_the_faults_too() {
-    let mut missed = Vec::new();
-    for fault in Fault::ALL.iter().filter(|fault| !NOT_MET_BY_HISTORIES.contains(fault)) {
-        let mut is_found = false;
-        for seed in SEEDS {
-            let store = Broken::new(Some(*fault));
-            is_found = is_found || differential(&store, &Setting::default(), seed, STEPS).await.is_err();
-        }
-        if !is_found {
-            missed.push(fault);
-        }
-    }
-    assert!(missed.is_empty(), "{missed:#?}");
+    let finds = async |fault, seed| {
+        differential(&Broken::new(Some(fault)), &Setting::default(), seed, STEPS).await.is_err()
+    };
+    SHOWN.random_histories_find_the_others(finds).await;
 }

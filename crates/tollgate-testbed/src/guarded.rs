@@ -4,7 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 use tollgate_guard::{
-    Guard, Limit, OnOutage, OutageReason, Outcome, Policy, Share, Store, StoreErrorKind, Units, Window,
+    Clock, Guard, Limit, OnOutage, OutageReason, Outcome, Policy, Share, Store, StoreErrorKind, Timestamp,
+    Units, Window,
 };
 use tollgate_memory::MemoryStore;
 
@@ -22,6 +23,18 @@ const LOCAL: Policy<1> = Policy::new("local", LIMIT, OnOutage::Local(Share::perc
 /// One for each thing that can be done in an outage.
 pub(crate) const POLICIES: [Policy<1>; 3] = [OPEN, CLOSED, LOCAL];
 
+/// Goes on from a noon of old, so that no day ends between two checks.
+#[derive(Debug)]
+struct FromNoon(Instant);
+
+impl Clock for FromNoon {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_unix_ms(NOON_MS).saturating_add(self.0.elapsed())
+    }
+}
+
+const NOON_MS: u64 = 1_796_040_000_000;
+
 /// A guard with a policy for each thing that can be done in an outage.
 #[derive(Debug)]
 pub struct Guarded<S> {
@@ -36,7 +49,8 @@ impl<S: Store> Guarded<S> {
     /// Never.
     #[must_use]
     pub fn new(store: S, deadline: Duration) -> Self {
-        let guard = Guard::builder(store).local(Arc::new(MemoryStore::new())).policies(POLICIES).build();
+        let guard = Guard::builder(store).local(Arc::new(MemoryStore::new())).policies(POLICIES);
+        let guard = guard.clock(FromNoon(Instant::now())).build();
         Self { guard: guard.expect("these policies can stand together"), deadline }
     }
 

@@ -17,6 +17,7 @@ mod redis_server;
 mod rest_api;
 mod served;
 mod storm;
+mod strangers;
 mod wait;
 mod watched;
 
@@ -30,4 +31,5 @@ pub use redis_server::{Entry, RedisServer};
 pub use rest_api::{READ_ONLY_TOKEN, RestApi, TOKEN};
 pub use served::Served;
 pub use storm::survive_restarts;
+pub use strangers::strangers;
 pub use watched::Watched;

@@ -7,7 +7,7 @@ use tollgate_store::{
     Charge, Correction, Decisions, Key, Name, Part, Settle, SettleId, Store, StoreErrorKind, Take,
 };
 
-use crate::{Entry, RedisServer, Served};
+use crate::{Entry, RedisServer, Served, strangers};
 
 /// Makes a test of each function of [`owed`](mod@crate::owed), on Tokio: `owes! { served() }`.
 #[macro_export]
@@ -42,7 +42,8 @@ const LIMITS: [(Limit, u64); 3] = [
     (Limit::bucket(10, 5, Window::HOUR), 2 * HOUR_MS),
 ];
 
-const PARTS: [Part<'static>; 8] = [
+/// The parts of eight keys.
+pub static EIGHT: [Part<'static>; 8] = [
     Part::Number(0),
     Part::Number(1),
     Part::Number(2),
@@ -130,15 +131,6 @@ pub async fn a_refusal_leaves_the_others_as_they_were<S: Store, G>(on: &Served<S
     }
 }
 
-/// What somebody else may keep where a counter or a bucket would be.
-const STRANGERS: [&[&str]; 5] = [
-    &["LPUSH", "KEY", "1"],
-    &["SADD", "KEY", "1"],
-    &["SET", "KEY", "words"],
-    &["HSET", "KEY", "refilledAt", "soon", "tokens", "5"],
-    &["HSET", "KEY", "field", "1"],
-];
-
 /// A value of another kind under any key of a take of eight is an error of its own kind, and none of the eight is written, be it
 /// one that is written in any case; once the stranger is gone, all eight count from where they were.
 ///
@@ -158,9 +150,7 @@ pub async fn a_strange_value_is_an_error_and_leaves_nothing_half_taken<S: Store,
     for (at, limit) in limits.into_iter().enumerate() {
         let key = counted(&on.redis, at)[0].key.clone();
         on.redis.run(&["RENAME", &key, ASIDE]);
-        for planted in STRANGERS {
-            let words: Vec<_> =
-                planted.iter().map(|&word| if word == "KEY" { &*key } else { word }).collect();
+        for words in strangers(&key, matches!(limit, Limit::TokenBucket { .. })) {
             on.redis.run(&words);
             let before = everything(&on.redis);
             let taken = on.store.take(Take { charges: &charges, now: NOW }).await;
@@ -178,8 +168,7 @@ pub async fn a_strange_value_is_an_error_and_leaves_nothing_half_taken<S: Store,
 
 /// The key of this place.
 fn key(at: usize) -> Key<'static> {
-    static ALL: [Part<'static>; 8] = PARTS;
-    Key::new(Name::new("owed"), &ALL[at..=at])
+    Key::new(Name::new("owed"), &EIGHT[at..=at])
 }
 
 fn charge(at: usize, limit: Limit, cost: u64) -> Charge<'static> {

@@ -60,6 +60,12 @@ impl Proxy {
         self.to_lose.fetch_add(answers, Ordering::SeqCst);
     }
 
+    /// How many answers it was told to lose and has not lost yet.
+    #[must_use]
+    pub fn left_to_lose(&self) -> u32 {
+        self.to_lose.load(Ordering::SeqCst)
+    }
+
     fn join(&self, client: TcpStream, server: TcpStream) {
         let _ = (client.set_nodelay(true), server.set_nodelay(true));
         let (Ok(from_client), Ok(from_server)) = (client.try_clone(), server.try_clone()) else { return };

@@ -9,14 +9,15 @@
 
 use std::sync::{Arc, atomic::AtomicBool};
 
-use bytes::Bytes;
 use tokio::{sync::oneshot, time::Instant};
 
 use crate::{
     client::Client,
-    command::{Command, Form},
+    command::Form,
     failure::Failure,
-    queue::{Gathered, Job, Place, Sent},
+    parcel::Parcel,
+    queue::{Gathered, Job, Place, Sent, Work},
+    reply::Answer,
     timer::within,
     window::Pace,
 };
@@ -24,13 +25,13 @@ use crate::{
 /// Has a command sent along with those of others.
 pub(crate) async fn call(
     client: &Arc<Client>,
-    command: Command,
+    work: Work,
     form: Form,
     until: Instant,
     is_sent: Arc<AtomicBool>,
-) -> Result<Bytes, Failure> {
+) -> Result<Answer, Failure> {
     let (answer, answered) = oneshot::channel();
-    if let Some(place) = client.queue().push(Job { command, form, until, is_sent, answer }) {
+    if let Some(place) = client.queue().push(Job { work, form, until, is_sent, answer }) {
         Sender::start(client, place);
     }
     answered.await.unwrap_or(Err(Failure::Abandoned))
@@ -81,37 +82,37 @@ impl Drop for Sender {
 async fn send(client: &Client, batch: Vec<Job>) -> Sent {
     let (at, commands) = (Instant::now(), batch.len());
     let until = batch.iter().map(|job| job.until).max().unwrap_or(at);
-    let body = write(&batch);
+    let parcel = Parcel::pack(batch, client.shares_commands(at));
+    let body = parcel.body();
     let answers = async {
-        if batch.len() == 1 {
+        if parcel.len() == 1 {
             client.send_one(body).await.map(|answer| vec![answer])
         } else {
-            client.send_many(body, batch.len()).await
+            client.send_many(body, parcel.len()).await
         }
     };
     let answers = within(until, answers).await;
     let pace = match &answers {
-        Some(Ok(_)) => Some(pace(&batch, at)),
+        Some(Ok(_)) => Some(pace(&parcel, commands, at)),
         Some(Err(_)) => None,
         None => Some(Pace::Late),
     };
     match answers.unwrap_or(Err(Failure::Elapsed)) {
         Ok(answers) => {
-            for (job, answer) in batch.into_iter().zip(answers) {
-                // Who no longer waits does not mind.
-                let _ = job.answer.send(Ok(answer));
+            if parcel.hand_out(answers) {
+                client.send_apart_from(Instant::now());
             }
         }
-        Err(failure) => fail(batch, &failure),
+        Err(failure) => parcel.fail(&failure),
     }
     Sent { at, commands, pace }
 }
 
 /// How the answer to what was sent `at` comes now, for most of those who waited for it.
-fn pace(batch: &[Job], at: Instant) -> Pace {
+fn pace(parcel: &Parcel, callers: usize, at: Instant) -> Pace {
     let now = Instant::now();
     let most = |late: fn(&Job, Instant, Instant) -> bool| {
-        batch.iter().filter(|job| late(job, at, now)).count() * 2 > batch.len()
+        parcel.jobs().filter(|job| late(job, at, now)).count() * 2 > callers
     };
     if most(|job, _, now| job.until < now) {
         Pace::Late
@@ -123,30 +124,5 @@ fn pace(batch: &[Job], at: Instant) -> Pace {
 }
 
 fn fail(batch: Vec<Job>, failure: &Failure) {
-    for job in batch {
-        let _ = job.answer.send(Err(failure.clone()));
-    }
-}
-
-/// The body of a request: one command as it is, several as an array. Commands are carried out in order, so a script's text has
-/// to be there once.
-fn write(batch: &[Job]) -> Vec<u8> {
-    let length = batch.iter().map(|job| job.command.len() + 1).sum::<usize>() + 1;
-    let mut body = Vec::with_capacity(length);
-    let mut texts: Vec<&'static str> = Vec::new();
-    for job in batch {
-        if batch.len() > 1 {
-            body.push(if body.is_empty() { b'[' } else { b',' });
-        }
-        let known = texts.contains(&job.command.script.sha);
-        let with_text = job.form == Form::Text || (job.form == Form::TextOnce && !known);
-        if with_text {
-            texts.push(job.command.script.sha);
-        }
-        job.command.write(&mut body, with_text);
-    }
-    if batch.len() > 1 {
-        body.push(b']');
-    }
-    body
+    batch.into_iter().for_each(|job| job.tell(Err(failure.clone())));
 }

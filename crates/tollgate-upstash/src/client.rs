@@ -13,25 +13,24 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, Uri, header};
 use parking_lot::Mutex;
 use tokio::time::Instant;
-use tollgate_script::{Reply, ServerAnswer, server_error};
+use tollgate_script::{Call, Prefix, Reply, ServerAnswer, server_error};
 use tollgate_store::{StoreError, StoreErrorKind};
 
 use crate::{
     Credentials, Transport, batch,
     command::{Command, Form},
     failure::Failure,
-    queue::Queue,
-    reply::Answer,
+    queue::{Queue, Work},
+    reply::{Answer, NO_ANSWER},
     response,
     service_error::service_error,
     singles::Singles,
     timer::{pause, within},
+    together::Taking,
 };
 
 /// How often a request is sent again, at most.
 pub(crate) const MORE_TRIES: u32 = 2;
-
-const NO_ANSWER: &str = "what was answered to a command is no answer: check what is at the URL";
 
 const SYNC_TOKEN: &str = "upstash-sync-token";
 
@@ -43,7 +42,13 @@ pub(crate) struct Client {
     sync_token: Mutex<Option<HeaderValue>>,
     queue: Queue,
     singles: Singles,
+    /// Until when takes of different callers go as commands of their own.
+    apart_until: Mutex<Option<Instant>>,
 }
+
+/// For how long takes go apart after a command of several was refused as a whole. Whatever is the reason may be there for ever, and
+/// costs each such command a second request.
+const APART: Duration = Duration::from_secs(1);
 
 /// How a call is to be made.
 #[derive(Clone, Copy, Debug)]
@@ -62,22 +67,47 @@ impl Client {
             sync_token: Mutex::new(None),
             queue: Queue::default(),
             singles: Singles::new(),
+            apart_until: Mutex::new(None),
         }
+    }
+
+    /// Whether one command may make takes of several callers now.
+    pub(crate) fn shares_commands(&self, now: Instant) -> bool {
+        self.apart_until.lock().is_none_or(|until| until <= now)
+    }
+
+    /// A command that made takes of several callers was refused as a whole.
+    pub(crate) fn send_apart_from(&self, now: Instant) {
+        *self.apart_until.lock() = Some(now + APART);
     }
 
     pub(crate) const fn queue(&self) -> &Queue {
         &self.queue
     }
 
-    /// Has a command carried out.
+    /// Has takes made, once however often they are sent. In a batch, those of several callers can go as one command.
+    pub(crate) async fn take(
+        self: &Arc<Self>,
+        call: Call,
+        prefix: &Prefix,
+        keep: Duration,
+        manner: Manner,
+    ) -> Result<Reply, StoreError> {
+        let taking = Taking::new(call, prefix.clone(), keep);
+        let work = if manner.batching { Work::Take(Arc::new(taking)) } else { Work::Command(taking.alone()) };
+        self.carry_out(work, manner).await
+    }
+
+    /// Has a call carried out.
+    pub(crate) async fn call(self: &Arc<Self>, call: &Call, manner: Manner) -> Result<Reply, StoreError> {
+        self.carry_out(Work::Command(Command::of(call)), manner).await
+    }
+
+    /// Has work done.
     ///
     /// A server that does not know the script is sent its text at once. Where the service was not reached, or is not there just
     /// now, the same command is sent again; whoever makes commands sees to it that they can be.
-    pub(crate) async fn call(
-        self: &Arc<Self>,
-        command: Command,
-        manner: Manner,
-    ) -> Result<Reply, StoreError> {
+    async fn carry_out(self: &Arc<Self>, work: Work, manner: Manner) -> Result<Reply, StoreError> {
         if tokio::runtime::Handle::try_current().is_err() {
             return Err(StoreError::misuse("a store over HTTP must be used within a Tokio runtime"));
         }
@@ -87,17 +117,20 @@ impl Client {
         let mut failed: Option<Failure> = None;
         loop {
             let is_sent = Arc::new(AtomicBool::new(false));
-            let attempt = self.attempt(&command, form, until, manner.batching, &is_sent);
+            let attempt = self.attempt(&work, form, until, manner.batching, &is_sent);
             let late = || if is_sent.load(Ordering::Acquire) { Failure::Elapsed } else { Failure::Unsent };
             match within(until, attempt).await.unwrap_or_else(|| Err(late())) {
-                Ok(json) => match Answer::read(&json) {
-                    Some(Answer::Reply(reply)) => return Ok(reply),
-                    Some(Answer::Error(text)) => match (self.meaning(&text), form.next()) {
-                        (ServerAnswer::NoScript, Some(next)) => form = next,
-                        (answer, _) => return Err(answer.into_error()),
-                    },
-                    None => return Err(Failure::Garbage(NO_ANSWER).into()),
+                Ok(Answer::Reply(reply)) => return Ok(reply),
+                Ok(Answer::Error(text)) => match (self.meaning(&text), form.next()) {
+                    (ServerAnswer::NoScript, Some(next)) => form = next,
+                    (answer, _) => return Err(answer.into_error()),
                 },
+                Ok(Answer::Apart) => {
+                    if let Work::Take(taking) = &work {
+                        taking.go_apart();
+                    }
+                    form = Form::Digest;
+                }
                 // What was sent before, and failed, may have been counted.
                 Err(Failure::Unsent) if failed.is_none() => return Err(Failure::Unsent.into()),
                 Err(Failure::Elapsed | Failure::Unsent) => {
@@ -115,18 +148,19 @@ impl Client {
         }
     }
 
-    /// One try; gives back the JSON of the command's own answer.
+    /// One try.
     async fn attempt(
         self: &Arc<Self>,
-        command: &Command,
+        work: &Work,
         form: Form,
         until: Instant,
         batching: bool,
         is_sent: &Arc<AtomicBool>,
-    ) -> Result<Bytes, Failure> {
-        if batching {
-            return batch::call(self, command.clone(), form, until, Arc::clone(is_sent)).await;
-        }
+    ) -> Result<Answer, Failure> {
+        let command = match work {
+            Work::Command(command) if !batching => command,
+            _ => return batch::call(self, work.clone(), form, until, Arc::clone(is_sent)).await,
+        };
         let _turn = self.singles.turn(until).await?;
         is_sent.store(true, Ordering::Release);
         let at = Instant::now();
@@ -134,7 +168,7 @@ impl Client {
         command.write(&mut body, form != Form::Digest);
         let answer = self.send_one(body).await?;
         self.singles.answered(at.elapsed());
-        Ok(answer)
+        Answer::read(&answer).ok_or(Failure::Garbage(NO_ANSWER))
     }
 
     /// What an error text means. Whoever answers may repeat what was sent, so no words are kept before the token is out of them.

@@ -1,7 +1,7 @@
 //! One call of a script, as it goes over the wire.
 
 use bytes::Bytes;
-use tollgate_script::Words;
+use tollgate_script::{Call, Dialect, Words};
 
 /// A script and what it is called with.
 #[derive(Clone)]
@@ -41,6 +41,18 @@ impl Form {
 }
 
 impl Command {
+    pub(crate) fn of(call: &Call) -> Self {
+        let script =
+            Script { sha: call.script.sha1(Dialect::Upstash), text: call.script.text(Dialect::Upstash) };
+        Self::new(script, &call.keys, &call.args)
+    }
+
+    /// About how long the command of a call is in the short form.
+    pub(crate) fn len_of(call: &Call) -> usize {
+        let words = call.keys.len() + call.args.len();
+        call.keys.text_len() + call.args.text_len() + 3 * words + 64
+    }
+
     pub(crate) fn new(script: Script, keys: &Words, arguments: &Words) -> Self {
         // Three signs round each word, and a digit or two.
         let words = keys.len() + arguments.len();

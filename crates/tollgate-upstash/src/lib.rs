@@ -1,8 +1,8 @@
 //! One count for many machines, in Upstash's Redis over its REST API.
 //!
 //! [`UpstashStore`] is for services that are started and stopped all the time, or that can only speak HTTP: none of its
-//! connections has to last, and several machines, or several runs of a function, spend from one count. It speaks to Upstash
-//! itself, and to any other server of the same API, such as `tollgate-gateway`.
+//! connections has to last, and several machines, or several runs of a function, spend from one count. It is written
+//! for Upstash's REST API as documented, and tested against `tollgate-gateway`, on which Upstash's own clients run unmodified.
 //!
 //! It never knows a policy, and never decides: a script takes the charges where the counts live, and `tollgate-core` decides on
 //! what the script found.
@@ -45,7 +45,7 @@
 //! | an answer that is none of the API's | [`Garbage`](tollgate_store::StoreErrorKind::Garbage) |
 //!
 //! Tries are 100 ms apart and all within the one deadline. However often a take arrives, it is counted once: the server remembers
-//! its answer for [ten seconds](UpstashStoreBuilder::replay_for). A take that ends with `Timeout` or `Unreachable`, or whose future is
+//! its answer for ten seconds, or twice the deadline if that is [longer](UpstashStoreBuilder::replay_for). A take that ends with `Timeout` or `Unreachable`, or whose future is
 //! dropped, may have been counted.
 //!
 //! # Claims
@@ -57,7 +57,8 @@
 //!
 //! Calls that are made at the same time share a request: at most 1,000 in one, and at most 16 requests in flight. Nobody waits for
 //! a batch to fill: a request takes along whatever was ready to be sent when its turn came. Each caller keeps an error, a deadline and a
-//! cancellation of its own. [`UpstashStoreBuilder::batching`] turns it off: then each call is a request of its own, of which at
+//! cancellation of its own. Takes in one request go as commands of up to 64: they share a call of the script and a remembered answer, and
+//! what the script does for each is still done for each. [`UpstashStoreBuilder::batching`] turns it off: then each call is a request of its own, of which at
 //! most 128 are in flight, and the others wait for their turn within their deadline.
 //!
 //! When the service cannot keep up, only so much is sent as it answers in time, and the newest calls first. A call that could not
@@ -72,6 +73,7 @@ mod credentials;
 mod credentials_error;
 mod failure;
 mod http_transport;
+mod parcel;
 mod queue;
 mod reply;
 mod response;
@@ -82,6 +84,7 @@ mod singles;
 mod store;
 mod timer;
 mod tls;
+mod together;
 mod token;
 mod transport;
 mod window;

@@ -21,14 +21,15 @@ use std::{
     time::Duration,
 };
 
-use bytes::Bytes;
 use parking_lot::Mutex;
 use tokio::{sync::oneshot, time::Instant};
 
 use crate::{
     command::{Command, Form},
     failure::Failure,
+    reply::Answer,
     round_trips::RoundTrips,
+    together::Taking,
     window::{Pace, Window},
 };
 
@@ -51,22 +52,37 @@ const PATIENCE: Duration = Duration::from_millis(5);
 /// all is answered.
 const HOLD: Duration = Duration::from_secs(1);
 
-/// A command of a caller who waits for its answer.
+/// What a caller wants done.
+#[derive(Clone)]
+pub(crate) enum Work {
+    Command(Command),
+    Take(Arc<Taking>),
+}
+
+/// Work of a caller who waits for the answer.
 pub(crate) struct Job {
-    pub(crate) command: Command,
+    pub(crate) work: Work,
     pub(crate) form: Form,
     /// When its caller gives up.
     pub(crate) until: Instant,
     /// Set when it is about to be sent, and may be counted from then on.
     pub(crate) is_sent: Arc<AtomicBool>,
-    pub(crate) answer: oneshot::Sender<Result<Bytes, Failure>>,
+    pub(crate) answer: oneshot::Sender<Result<Answer, Failure>>,
 }
 
 impl Job {
     /// About how long it is in a request, if it is not the one that brings a text for others.
     fn len(&self) -> usize {
-        let text = if self.form == Form::Text { self.command.script.text.len() } else { 0 };
-        self.command.len() + text
+        match &self.work {
+            Work::Command(command) if self.form == Form::Text => command.len() + command.script.text.len(),
+            Work::Command(command) => command.len(),
+            Work::Take(taking) => taking.len(),
+        }
+    }
+
+    /// Who no longer waits does not mind.
+    pub(crate) fn tell(self, answer: Result<Answer, Failure>) {
+        let _ = self.answer.send(answer);
     }
 }
 
@@ -253,16 +269,16 @@ mod tests {
     const MINUTE: Duration = Duration::from_secs(60);
 
     /// A command of somebody who waits for so long, and who waits for its answer.
-    fn job(patience: Duration) -> (Job, Receiver<Result<Bytes, Failure>>) {
+    fn job(patience: Duration) -> (Job, Receiver<Result<Answer, Failure>>) {
         let (answer, answered) = oneshot::channel();
-        let command =
-            Command::new(Script { sha: "", text: "" }, &[].into_iter().collect(), &[].into_iter().collect());
+        let nothing = || [].into_iter().collect();
+        let work = Work::Command(Command::new(Script { sha: "", text: "" }, &nothing(), &nothing()));
         let until = Instant::now() + patience;
-        (Job { command, form: Form::Digest, until, is_sent: Arc::default(), answer }, answered)
+        (Job { work, form: Form::Digest, until, is_sent: Arc::default(), answer }, answered)
     }
 
     /// Sends one command by itself; never ended, it is in flight from then on.
-    fn send(queue: &Queue, patience: Duration) -> (Place, Receiver<Result<Bytes, Failure>>) {
+    fn send(queue: &Queue, patience: Duration) -> (Place, Receiver<Result<Answer, Failure>>) {
         let (job, answered) = job(patience);
         let place = queue.push(job).unwrap();
         assert_eq!(queue.gather(place).batch.len(), 1);

@@ -10,12 +10,16 @@ use serde::{
 use tollgate_script::Reply;
 
 /// What one command was answered.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Reply(Reply),
     /// The server's words.
     Error(String),
+    /// The takes it was put together with were refused, and nothing was done: it is to be sent by itself.
+    Apart,
 }
+
+pub(crate) const NO_ANSWER: &str = "what was answered to a command is no answer: check what is at the URL";
 
 impl Answer {
     /// Reads `{"result": …}` or `{"error": "…"}`, and nothing in between.
@@ -101,7 +105,7 @@ mod tests {
     fn reply(json: &str) -> Option<Reply> {
         match Answer::read(format!("{{\"result\":{json}}}").as_bytes())? {
             Answer::Reply(reply) => Some(reply),
-            Answer::Error(_) => None,
+            Answer::Error(_) | Answer::Apart => None,
         }
     }
 

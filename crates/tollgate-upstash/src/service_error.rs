@@ -1,5 +1,6 @@
 //! Errors that only this service has.
 
+use tollgate_script::{ServerAnswer, server_error};
 use tollgate_store::{StoreError, StoreErrorKind};
 
 /// What an error text means that is the service's own and not one of Redis.
@@ -8,6 +9,22 @@ pub(crate) fn service_error(text: &str) -> Option<StoreError> {
         .iter()
         .find(|(words, ..)| text.contains(words))
         .map(|(_, kind, advice)| StoreError::new(*kind, *advice))
+}
+
+/// Whether the error of a command that several callers share may be due to one of them: to a key that is too long, or that this user
+/// may not touch. What is said of the server, its state or the token is everybody's.
+pub(crate) fn may_be_of_one(text: &str) -> bool {
+    let is_about_size = ["max request size", "max key size", "max single record size"];
+    if service_error(text).is_some() {
+        return is_about_size.iter().any(|words| text.contains(words));
+    }
+    let code = text.split(' ').next().unwrap_or_default();
+    match server_error(text) {
+        ServerAnswer::NoScript | ServerAnswer::Elsewhere(_) => false,
+        ServerAnswer::Error(error) => {
+            error.kind() != StoreErrorKind::Busy && !["NOAUTH", "WRONGPASS"].contains(&code)
+        }
+    }
 }
 
 const ERRORS: [(&str, StoreErrorKind, &str); 9] = [

@@ -4,9 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use tollgate_script::{
-    Call, Dialect, Prefix, Replay, Reply, claim_answer, claim_call, confirm_call, forget_answer, forget_call,
-    hold_answer, release_answer, release_call, renew_call, settle_answer, settle_call, take_answer,
-    take_call,
+    Call, Prefix, Reply, claim_answer, claim_call, confirm_call, forget_answer, forget_call, hold_answer,
+    release_answer, release_call, renew_call, settle_answer, settle_call, take_answer, take_call,
 };
 use tollgate_store::{
     Claim, Claimed, Claims, Confirm, Decisions, Forget, Hold, Release, Settle, Store, StoreError, Take,
@@ -15,7 +14,6 @@ use tollgate_store::{
 use crate::{
     Credentials, UpstashConfigError, UpstashStoreBuilder,
     client::{Client, Manner},
-    command::{Command, Script},
 };
 
 /// Counts, and keeps claims, in a database of Upstash, over its REST API.
@@ -67,9 +65,7 @@ impl UpstashStore {
     }
 
     async fn send(&self, call: &Call) -> Result<Reply, StoreError> {
-        let script =
-            Script { sha: call.script.sha1(Dialect::Upstash), text: call.script.text(Dialect::Upstash) };
-        self.client.call(Command::new(script, &call.keys, &call.args), self.manner).await
+        self.client.call(call, self.manner).await
     }
 }
 
@@ -85,9 +81,8 @@ impl Store for UpstashStore {
         if take.charges.is_empty() {
             return Decisions::decide(&take, [], |_, _| ());
         }
-        let replay = Replay::new(request_id(), self.replay);
-        let call = take_call(&self.prefix, &take, Some(replay))?;
-        take_answer(&take, &self.send(&call).await?)
+        let call = take_call(&self.prefix, &take, None)?;
+        take_answer(&take, &self.client.take(call, &self.prefix, self.replay, self.manner).await?)
     }
 
     async fn settle(&self, settle: Settle<'_>) -> Result<(), StoreError> {
@@ -129,16 +124,4 @@ impl Claims for UpstashStore {
         let call = release_call(&self.prefix, &release)?;
         release_answer(&self.send(&call).await?)
     }
-}
-
-/// One for each take, and the same however often it is sent. From the system each time, not from a seed of the process: a machine
-/// that is copied while it runs would go on with the same ones in both.
-fn request_id() -> u128 {
-    u128::from(random_bits()) << 64 | u128::from(random_bits())
-}
-
-/// Where the system has none to give, what the standard library seeds its maps with.
-fn random_bits() -> u64 {
-    use std::hash::{BuildHasher, RandomState};
-    getrandom::u64().unwrap_or_else(|_| RandomState::new().hash_one(0u8))
 }

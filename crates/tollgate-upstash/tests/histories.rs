@@ -9,7 +9,7 @@ const STEPS: u32 = 1_000;
 
 #[tokio::test]
 async fn a_long_history_is_answered_as_the_core_does() {
-    let seed = u64::from(std::process::id());
+    let seed = fastrand::u64(..);
     println!("seed {seed}");
     for batching in [true, false] {
         let served = served(|builder| builder.batching(batching));

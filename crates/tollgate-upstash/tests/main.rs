@@ -17,3 +17,4 @@ mod retries;
 mod scripts;
 mod suite;
 mod support;
+mod together;

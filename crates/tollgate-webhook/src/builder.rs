@@ -3,7 +3,7 @@
 use std::{error::Error, fmt, future::Future, pin::Pin, sync::Arc};
 
 use tollgate_core::Window;
-use tollgate_store::{Claims, Name, NameError};
+use tollgate_store::{Claims, NameError, OwnedName};
 
 use crate::{
     Deliveries, OnClaimOutage,
@@ -93,7 +93,7 @@ impl DeliveriesBuilder {
     /// Only if the name is none, the retention is shorter than the lease, the literal keys would begin with nothing, or the simple mode
     /// was given a lease or a retention.
     pub fn build(self) -> Result<Deliveries, DeliveriesError> {
-        Name::try_new(&self.name).map_err(DeliveriesError::Name)?;
+        let name = OwnedName::try_new(&self.name).map_err(DeliveriesError::Name)?;
         let (lease, retention) = if self.simple.is_none() {
             (self.lease.unwrap_or(Deliveries::LEASE), self.retention.unwrap_or(Deliveries::RETENTION))
         } else if self.lease.is_some() || self.retention.is_some() {
@@ -107,13 +107,8 @@ impl DeliveriesBuilder {
         if self.simple.as_ref().is_some_and(|prefix| prefix.trim().is_empty()) {
             return Err(DeliveriesError::KeyPrefix);
         }
-        let terms = Terms {
-            name: self.name.into(),
-            lease,
-            retention,
-            on_outage: self.on_outage,
-            simple: self.simple.map(Into::into),
-        };
+        let terms =
+            Terms { name, lease, retention, on_outage: self.on_outage, simple: self.simple.map(Into::into) };
         let (claims, clock, spawner) = (self.claims, self.clock, self.spawner);
         Ok(Deliveries::from_parts(Shared { claims, clock, terms, spawner }))
     }

@@ -3,7 +3,7 @@
 use std::{error::Error, fmt, future::Future, pin::Pin, sync::Arc};
 
 use tollgate_core::{Timestamp, Window};
-use tollgate_store::{ClaimToken, Claimed, Claims, Hold, StoreError};
+use tollgate_store::{ClaimToken, Claimed, Claims, Hold, OwnedName, StoreError, StoreErrorKind, random_id};
 
 use crate::{DeliveriesBuilder, Delivery, DeliveryId, DeliveryTicket, held::Held, place::Place};
 
@@ -57,7 +57,7 @@ pub(crate) struct Shared {
 /// What is held, for how long, and under which key.
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
-    pub(crate) name: Box<str>,
+    pub(crate) name: OwnedName,
     pub(crate) lease: Window,
     pub(crate) retention: Window,
     pub(crate) on_outage: OnClaimOutage,
@@ -89,8 +89,8 @@ pub enum Begin {
     },
     /// It was processed.
     Duplicate,
-    /// It cannot be told, and [`OnClaimOutage::Unavailable`] says to refuse it then. Or the scope is none, which is a fault of the program
-    /// and never let through: a [`Misuse`](tollgate_store::StoreErrorKind::Misuse).
+    /// It cannot be told, and [`OnClaimOutage::Unavailable`] says to refuse it then. Or the scope is none, or the store refuses what it is
+    /// asked, which are faults of the program and never let through: a [`Misuse`](StoreErrorKind::Misuse).
     Unavailable(StoreError),
 }
 
@@ -131,7 +131,7 @@ impl Deliveries {
                 "the scope of a delivery holds a line break or another control character: leave them out",
             ));
         }
-        let delivery = Delivery::new(self.held(scope.into(), id.clone(), new_token(), true));
+        let delivery = Delivery::new(self.held(scope.into(), id.clone(), ClaimToken::new(random_id()), true));
         let claimed = delivery.held().claim().await;
         match claimed {
             Ok(Claimed::Ours { .. }) => Begin::First(delivery),
@@ -144,6 +144,7 @@ impl Deliveries {
                 delivery.forget();
                 Begin::Duplicate
             }
+            Err(error) if error.kind() == StoreErrorKind::Misuse => Begin::Unavailable(error),
             Err(error) => match self.on_outage() {
                 OnClaimOutage::ProcessAnyway => {
                     tracing::warn!(
@@ -193,7 +194,7 @@ impl Deliveries {
     /// The name that its keys begin with.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.shared.terms.name
+        self.shared.terms.name.as_name().as_str()
     }
 
     /// What happens when it cannot be told whether a delivery is the first.
@@ -215,11 +216,4 @@ impl fmt::Debug for Deliveries {
 /// Whether a scope is one line of text.
 pub(crate) fn is_scope(text: &str) -> bool {
     !text.contains(|sign: char| sign.is_control() || matches!(sign, '\u{2028}' | '\u{2029}'))
-}
-
-/// 128 random bits for each request that arrives. Where the system has none to give, what the standard library seeds its maps with.
-fn new_token() -> ClaimToken {
-    use std::hash::{BuildHasher, RandomState};
-    let bits = || getrandom::u64().unwrap_or_else(|_| RandomState::new().hash_one(0u8));
-    ClaimToken::new(u128::from(bits()) << 64 | u128::from(bits()))
 }

@@ -58,15 +58,22 @@ impl Delivery {
     /// [`Hold::Lost`] says that the lease had run out, so another request may have done the work too. A delivery that was processed although
     /// the store could not tell is claimed first, if it can be by now.
     ///
+    /// That it is done counts from the call on, even if the future is dropped on its way or before it was polled: then it goes on as a
+    /// dropped delivery does.
+    ///
     /// # Errors
     /// If the store could not. It is tried once more as when a delivery is dropped. If that fails too, the id is processed again, should
     /// it arrive after the lease.
-    pub async fn confirm(mut self) -> Result<Hold, StoreError> {
+    pub fn confirm(mut self) -> impl Future<Output = Result<Hold, StoreError>> + Send + 'static {
         // Dropped half way, or failed, it is to be confirmed still.
         self.left = Left::Confirm;
-        let hold = self.held.confirm().await?;
-        self.left = Left::Nothing;
-        Ok(hold)
+        async move {
+            // All of it, so that it is one value that is dropped and told what is left to do.
+            let mut delivery = self;
+            let hold = delivery.held.confirm().await?;
+            delivery.left = Left::Nothing;
+            Ok(hold)
+        }
     }
 
     /// The work is not done: the next delivery of the id is processed.

@@ -81,6 +81,7 @@ mod id;
 mod place;
 mod secret;
 mod signature_error;
+mod signatures;
 mod standard;
 mod stripe;
 mod ticket;

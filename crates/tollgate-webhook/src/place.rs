@@ -1,13 +1,13 @@
 //! What a delivery is claimed under.
 
-use tollgate_store::{ClaimKey, Key, Name, Part};
+use tollgate_store::{ClaimKey, Key, OwnedName, Part};
 
 use crate::{DeliveryId, deliveries::Terms};
 
 /// The key of one delivery, in the form that it is put together from.
 #[derive(Debug)]
 pub(crate) struct Place {
-    name: Box<str>,
+    name: OwnedName,
     pub(crate) scope: Box<str>,
     pub(crate) id: DeliveryId,
     /// The whole key, in the simple mode.
@@ -25,11 +25,9 @@ impl Place {
     }
 
     pub(crate) fn key<'a>(&'a self, parts: &'a [Part<'a>; 2]) -> ClaimKey<'a> {
-        match (&self.literal, Name::try_new(&self.name)) {
-            (Some(text), _) => ClaimKey::Literal(text),
-            (None, Ok(name)) => ClaimKey::Key(Key::new(name, parts)),
-            // The builder has checked the name.
-            (None, Err(_)) => ClaimKey::Key(Key::new(Name::new("webhook"), parts)),
+        match &self.literal {
+            Some(text) => ClaimKey::Literal(text),
+            None => ClaimKey::Key(Key::new(self.name.as_name(), parts)),
         }
     }
 }

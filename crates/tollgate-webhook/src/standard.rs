@@ -10,6 +10,7 @@ use crate::{
     SecretError, SecretFault, SignatureError,
     secret::Keys,
     signature_error::only,
+    signatures,
     time::{self, Tolerance},
 };
 
@@ -73,13 +74,10 @@ impl<'a> StandardHeaders<'a> {
         let signed_at =
             time::instant(self.timestamp).ok_or(SignatureError::Malformed { header: WEBHOOK_TIMESTAMP })?;
         let signatures =
-            signatures(self.signature).ok_or(SignatureError::Malformed { header: WEBHOOK_SIGNATURE })?;
+            signatures_of(self.signature).ok_or(SignatureError::Malformed { header: WEBHOOK_SIGNATURE })?;
         Ok((signed_at, signatures))
     }
 }
-
-/// Each costs an HMAC for each secret, and whoever sends them need not be genuine.
-const MOST_SIGNATURES: usize = 16;
 
 impl StandardSecrets {
     /// How far the time of a request may be from now if nobody says otherwise: five minutes.
@@ -171,18 +169,8 @@ impl fmt::Debug for StandardSecrets {
     }
 }
 
-/// The signatures that can be HMACs. Those of other versions are passed over: a sender may use several. So is what is no base64, so that it
-/// does not spoil a genuine one beside it.
-fn signatures(value: &[u8]) -> Option<Vec<Vec<u8>>> {
-    let words = value.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
-    let (mut signatures, mut words_of_ours) = (Vec::new(), 0);
-    for word in words {
-        let Some(base64) = word.strip_prefix(b"v1,") else { continue };
-        if words_of_ours == MOST_SIGNATURES {
-            return None;
-        }
-        words_of_ours += 1;
-        signatures.extend(STANDARD.decode(base64));
-    }
-    (!signatures.is_empty()).then_some(signatures)
+/// The signatures that can be HMACs. Those of other versions are passed over: a sender may use several.
+fn signatures_of(value: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let words = value.split(|&byte| byte == b' ').filter_map(|word| word.strip_prefix(b"v1,"));
+    signatures::of_list(words.map(|base64| STANDARD.decode(base64).ok()))
 }

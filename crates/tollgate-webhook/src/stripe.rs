@@ -9,6 +9,7 @@ use crate::{
     SecretError, SecretFault, SignatureError, hex,
     secret::Keys,
     signature_error::only,
+    signatures,
     time::{self, Tolerance},
 };
 
@@ -35,9 +36,6 @@ pub struct StripeSecrets {
     keys: Keys,
     tolerance: Tolerance,
 }
-
-/// Each costs a comparison for each secret, and whoever sends them need not be genuine.
-const MOST_SIGNATURES: usize = 16;
 
 impl StripeSecrets {
     /// These secrets, as Stripe shows them, `whsec_` included. Any of them may have signed; [`StripeSecrets::sign`] uses the first.
@@ -114,26 +112,18 @@ struct Signed<'a> {
     signatures: Vec<Vec<u8>>,
 }
 
-/// The time and the signatures of the version that is an HMAC; what else a list holds is passed over, and what is no signature too.
-/// `t` comes once.
+/// The time, which comes once, and the signatures of the version that is an HMAC; what else a list holds is passed over.
 fn read(value: &[u8]) -> Option<Signed<'_>> {
-    let (mut timestamp, mut signatures, mut items_of_ours) = (None, Vec::new(), 0);
-    for item in value.split(|&byte| byte == b',') {
-        if let Some(text) = item.strip_prefix(b"t=") {
-            if timestamp.replace(text).is_some() {
-                return None;
-            }
-        } else if let Some(text) = item.strip_prefix(b"v1=") {
-            if items_of_ours == MOST_SIGNATURES {
-                return None;
-            }
-            items_of_ours += 1;
-            signatures.extend(hex::read(text));
-        }
+    let named =
+        |name: &'static [u8]| value.split(|&byte| byte == b',').filter_map(|item| item.strip_prefix(name));
+    let mut times = named(b"t=");
+    let timestamp = times.next()?;
+    if times.next().is_some() {
+        return None;
     }
-    let timestamp = timestamp?;
     let signed_at = time::instant(timestamp)?;
-    (!signatures.is_empty()).then_some(Signed { timestamp, signed_at, signatures })
+    let signatures = signatures::of_list(named(b"v1=").map(hex::read))?;
+    Some(Signed { timestamp, signed_at, signatures })
 }
 
 /// Without the secrets.

@@ -43,6 +43,16 @@ fn builder(claims: impl Claims, clock: &ManualClock, on_outage: OnClaimOutage) -
     Deliveries::builder("github", claims, on_outage, move || clock.now())
 }
 
+/// What is left to do in the background.
+type Tasks = Arc<Mutex<Vec<Task>>>;
+
+/// On this store; what is dropped is left to do.
+fn leaving(store: &Slow, tasks: &Tasks) -> Deliveries {
+    let (clock, spawned) = (ManualClock::at_unix_ms(START), Arc::clone(tasks));
+    let builder = builder(store.clone(), &clock, OnClaimOutage::Unavailable);
+    builder.spawner(move |task| spawned.lock().unwrap().push(task)).build().unwrap()
+}
+
 fn in_memory() -> (Deliveries, ManualClock) {
     let clock = ManualClock::at_unix_ms(START);
     let builder = builder(MemoryStore::new(), &clock, OnClaimOutage::Unavailable);
@@ -112,13 +122,8 @@ async fn what_is_dropped_is_released() {
 
 #[tokio::test]
 async fn a_confirmation_that_is_given_up_half_way_is_made_all_the_same() {
-    let tasks: Arc<Mutex<Vec<Task>>> = Arc::default();
-    let (clock, store) = (ManualClock::at_unix_ms(START), Slow::default());
-    let spawned = Arc::clone(&tasks);
-    let deliveries = builder(store.clone(), &clock, OnClaimOutage::Unavailable)
-        .spawner(move |task| spawned.lock().unwrap().push(task))
-        .build()
-        .unwrap();
+    let (store, tasks) = (Slow::default(), Tasks::default());
+    let deliveries = leaving(&store, &tasks);
     let delivery = first(&deliveries, &id("1")).await.unwrap();
     store.0.stalls.store(true, Ordering::SeqCst);
     assert!(delivery.confirm().now_or_never().is_none());
@@ -131,13 +136,8 @@ async fn a_confirmation_that_is_given_up_half_way_is_made_all_the_same() {
 
 #[tokio::test]
 async fn a_confirmation_or_release_that_fails_is_tried_once_more() {
-    let tasks: Arc<Mutex<Vec<Task>>> = Arc::default();
-    let (clock, store) = (ManualClock::at_unix_ms(START), Slow::default());
-    let spawned = Arc::clone(&tasks);
-    let deliveries = builder(store.clone(), &clock, OnClaimOutage::Unavailable)
-        .spawner(move |task| spawned.lock().unwrap().push(task))
-        .build()
-        .unwrap();
+    let (store, tasks) = (Slow::default(), Tasks::default());
+    let deliveries = leaving(&store, &tasks);
     let [done, failed] = [id("done"), id("failed")];
     let delivery = first(&deliveries, &done).await.unwrap();
     let other = first(&deliveries, &failed).await.unwrap();
@@ -304,6 +304,19 @@ async fn a_claim_whose_answer_is_lost_for_good_is_released_later() {
 }
 
 #[tokio::test]
+async fn what_a_store_refuses_as_misuse_is_never_let_through() {
+    for on_outage in [OnClaimOutage::ProcessAnyway, OnClaimOutage::Unavailable] {
+        let (clock, store) = (ManualClock::at_unix_ms(START), Slow::default());
+        let deliveries = builder(store.clone(), &clock, on_outage).build().unwrap();
+        store.0.refuses.store(true, Ordering::SeqCst);
+        let Begin::Unavailable(error) = deliveries.begin("17", &id("1")).await else {
+            panic!("{on_outage:?}")
+        };
+        assert_eq!(error.kind(), StoreErrorKind::Misuse);
+    }
+}
+
+#[tokio::test]
 async fn of_many_that_arrive_at_once_one_is_first() {
     let (deliveries, _) = in_memory();
     for round in 0..20 {
@@ -365,6 +378,7 @@ struct Faults {
     stalls: AtomicBool,
     fails: AtomicBool,
     loses: AtomicBool,
+    refuses: AtomicBool,
 }
 
 impl Slow {
@@ -375,6 +389,9 @@ impl Slow {
         }
         if self.0.fails.load(Ordering::SeqCst) {
             return Err(error());
+        }
+        if self.0.refuses.load(Ordering::SeqCst) {
+            return Err(StoreError::misuse("a test says so"));
         }
         let answer = call.await;
         if self.0.loses.load(Ordering::SeqCst) { Err(error()) } else { answer }

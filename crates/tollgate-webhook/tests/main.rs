@@ -2,8 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod cut_off;
 mod deliveries;
 mod github;
+mod hostile;
+mod places;
 mod secrets;
 mod servers;
 mod simple;

@@ -22,7 +22,7 @@ use crate::Rejection;
 /// | the announced length is within the limit | 413 |
 /// | the source is within its limit, which only counts what is not genuine | 429, before the body is read |
 /// | the signature's headers are there once, and well formed | 401, counted, before the body is read |
-/// | the body is within the limit | 413, counted |
+/// | the body is within the limit, and arrives whole | 413 or 400, counted |
 /// | one of the secrets signed it, not long ago | 401, counted; nothing is written |
 /// | the delivery has an id | 400 |
 /// | the filter wants it | 200 `ignored` |

@@ -1,5 +1,6 @@
 //! The route piece for webhooks: everything that comes before the work, in the right order.
 
+mod admission;
 mod config;
 mod ending;
 mod hand_over;

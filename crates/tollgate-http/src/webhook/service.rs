@@ -15,11 +15,7 @@ use http_body::Body;
 use tollgate_webhook::Hold;
 use tower_service::Service;
 
-use super::{
-    Ending,
-    config::{Config, First},
-    hand_over::Held,
-};
+use super::{Ending, admission::First, config::Config, hand_over::Held};
 
 /// A service that gets genuine deliveries, each once, made by a [`WebhookLayer`](crate::WebhookLayer).
 #[derive(Clone)]

@@ -3,7 +3,7 @@
 use std::{future::Future, pin::Pin, sync::Arc};
 
 use http::request;
-use tollgate_guard::{Charges, Guard};
+use tollgate_guard::{Charges, Guard, PolicyCharge};
 use tollgate_store::Store;
 
 use crate::{Rejection, admit};
@@ -34,7 +34,13 @@ impl<S: Store> SourceLimit for Guarded<S> {
 
     fn ask<'a>(&'a self, charges: &'a Charges) -> Later<'a, Result<(), Rejection>> {
         Box::pin(async move {
-            let outcome = self.guard.peek(&charges.borrowed()).await;
+            let charges = charges.borrowed();
+            // A forgery could not be counted by an estimate, so no limit would ever be reached: it is the misuse here that it is there.
+            let outcome = if charges.iter().any(PolicyCharge::is_estimate) {
+                self.guard.check(&charges).await
+            } else {
+                self.guard.peek(&charges).await
+            };
             admit(outcome, self.guard.now()).map(|_| ()).map_err(Rejection::from)
         })
     }

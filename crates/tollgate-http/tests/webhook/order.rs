@@ -1,6 +1,7 @@
 //! The steps before the work, each before the next.
 
 use std::{
+    collections::VecDeque,
     convert::Infallible,
     pin::Pin,
     sync::{
@@ -11,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use http::{HeaderMap, Request, Response, Version, header};
 use http_body::{Body, Frame};
 use http_body_util::{BodyExt as _, Full};
@@ -117,6 +118,20 @@ async fn forgeries_are_counted_and_then_refused_unread() {
 }
 
 #[tokio::test]
+async fn a_source_limit_that_could_count_nothing_lets_nobody_through() {
+    let rig = Stand::memory().rig(OnClaimOutage::Unavailable);
+    let guard = Guard::builder(MemoryStore::new()).policy(FORGERIES).clock(rig.clock.clone()).build();
+    let guard = Arc::new(guard.unwrap());
+    let layer = rig
+        .layer()
+        .source_limit(Arc::clone(&guard), |_| Ok(Charges::from(FORGERIES.charge("a").estimate(2))));
+    for request in [rig.request("1", "done"), forged(&rig, "a")] {
+        assert_eq!(rig.behind(&layer).oneshot(request).await.unwrap().status(), 500);
+    }
+    assert_eq!((rig.runs(), guard.stats().misused), (0, 2));
+}
+
+#[tokio::test]
 async fn what_cannot_be_a_signature_is_refused_unread() {
     let rig = Stand::memory().rig(OnClaimOutage::Unavailable);
     let headers =
@@ -191,6 +206,100 @@ async fn a_body_that_is_too_long_is_not_read_to_its_end() {
     let exact = rig.layer().body_limit(BODY.len());
     let answer = rig.behind(&exact).oneshot(rig.request("1", "done")).await.unwrap();
     assert_eq!(answer.status(), 200);
+}
+
+/// A piece of a body that is known to be kept.
+struct Held {
+    byte: Option<u8>,
+    kept: Arc<AtomicUsize>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.kept.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Buf for Held {
+    fn remaining(&self) -> usize {
+        usize::from(self.byte.is_some())
+    }
+
+    fn chunk(&self) -> &[u8] {
+        self.byte.as_slice()
+    }
+
+    fn advance(&mut self, count: usize) {
+        if count > 0 {
+            self.byte = None;
+        }
+    }
+}
+
+/// A body in pieces of one byte, and the most that were ever kept of them; then it ends, or breaks.
+struct InPieces {
+    bytes: VecDeque<u8>,
+    kept: Arc<AtomicUsize>,
+    most: Arc<AtomicUsize>,
+    breaks: bool,
+}
+
+impl Body for InPieces {
+    type Data = Held;
+    type Error = std::io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Held>, std::io::Error>>> {
+        self.most.fetch_max(self.kept.load(Ordering::SeqCst), Ordering::SeqCst);
+        let Some(byte) = self.bytes.pop_front() else {
+            let broken = self.breaks.then(|| Err(std::io::Error::other("the client has gone")));
+            return Poll::Ready(broken);
+        };
+        self.kept.fetch_add(1, Ordering::SeqCst);
+        Poll::Ready(Some(Ok(Frame::data(Held { byte: Some(byte), kept: Arc::clone(&self.kept) }))))
+    }
+}
+
+impl From<Bytes> for InPieces {
+    fn from(body: Bytes) -> Self {
+        Self { bytes: body.to_vec().into(), kept: Arc::default(), most: Arc::default(), breaks: false }
+    }
+}
+
+async fn in_pieces(
+    rig: &Rig,
+    layer: &WebhookLayer,
+    request: Request<Full<Bytes>>,
+    breaks: bool,
+) -> (u16, usize) {
+    let most = Arc::new(AtomicUsize::new(0));
+    let body = InPieces { most: Arc::clone(&most), breaks, ..InPieces::from(Bytes::from(BODY)) };
+    let service = layer.layer(service_fn(|request: Request<InPieces>| async move {
+        assert_eq!(request.into_body().bytes, BODY.as_bytes());
+        Ok::<_, Infallible>(Response::new(Full::<Bytes>::default()))
+    }));
+    let status = service.oneshot(request.map(|_| body)).await.unwrap().status().as_u16();
+    assert!(rig.runs() == 0);
+    (status, most.load(Ordering::SeqCst))
+}
+
+#[tokio::test]
+async fn a_body_in_single_bytes_is_not_kept_in_pieces() {
+    let rig = Stand::memory().rig(OnClaimOutage::Unavailable);
+    assert_eq!(in_pieces(&rig, &rig.layer(), rig.request("1", "done"), false).await, (200, 0));
+}
+
+#[tokio::test]
+async fn half_a_body_counts_as_a_forgery() {
+    let rig = Stand::memory().rig(OnClaimOutage::Unavailable);
+    let layer = limited(&rig);
+    for _ in 0..3 {
+        assert_eq!(in_pieces(&rig, &layer, from_source(&rig, "1", "a"), true).await.0, 400);
+    }
+    assert_eq!(in_pieces(&rig, &layer, from_source(&rig, "1", "a"), false).await.0, 429);
+    assert_eq!(in_pieces(&rig, &layer, from_source(&rig, "1", "b"), false).await.0, 200);
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use http_body_util::BodyExt as _;
 use tollgate_webhook::{DeliveryTicket, Hold, OnClaimOutage};
 use tower::ServiceExt as _;
 
-use crate::rig::Stand;
+use crate::rig::{Rig, Stand};
 
 macro_rules! on_every_store {
     ($($case:ident)*) => {
@@ -152,7 +152,7 @@ async fn d9_in_an_outage_the_endpoint_says_what_is_done(stand: Stand) {
     assert_eq!((answer.status().as_u16(), &answer.headers()["retry-after"]), (503, &"60".parse().unwrap()));
     assert_eq!(unavailable.runs(), 0);
     // What could not be confirmed is tried once more, in vain.
-    tokio::task::yield_now().await;
+    anyway.settled().await;
     stand.claims.fail(false);
     assert_eq!((unavailable.send("1", "done").await, unavailable.runs()), (200, 1));
     assert_eq!((anyway.send("1", "done").await, anyway.runs()), (200, 2), "a duplicate again");
@@ -160,13 +160,61 @@ async fn d9_in_an_outage_the_endpoint_says_what_is_done(stand: Stand) {
 
 async fn d10_what_the_daily_cap_refuses_is_processed_tomorrow(stand: Stand) {
     let rig = stand.rig(OnClaimOutage::Unavailable);
-    assert_eq!(rig.send("1", "refuse").await, 429);
-    assert_eq!(rig.send("2", "later").await, 202);
-    assert_eq!(stand.keys(), 0);
-    rig.clock.advance(24 * HOUR);
-    for (id, runs) in [("1", 3), ("2", 4)] {
-        assert_eq!((rig.send(id, "done").await, rig.runs()), (200, runs));
+    for id in ["1", "2"] {
+        assert_eq!(rig.send(id, "capped").await, 200);
     }
+    // Neither spends what is left, nor the claim of what was refused.
+    for (id, status) in [("1", 200), ("3", 429), ("2", 200), ("3", 429), ("4", 429)] {
+        assert_eq!(rig.send(id, "capped").await, status, "{id}");
+        assert_eq!(stand.keys(), 2, "{id}");
+    }
+    // A service that refuses by itself, and answers that it took the delivery.
+    assert_eq!((rig.send("5", "later").await, stand.keys(), rig.runs()), (202, 2, 6));
+    rig.clock.advance(24 * HOUR);
+    for (id, status, runs) in [("3", 200, 7), ("1", 200, 7), ("4", 200, 8), ("4", 200, 8), ("5", 429, 9)] {
+        assert_eq!((rig.send(id, "capped").await, rig.runs()), (status, runs), "{id}");
+    }
+}
+
+/// As d9, with nothing pretended: the server is killed before a claim, and between a claim and its confirmation.
+async fn d9_a_server_that_is_killed_is_an_outage(mut stand: Stand) {
+    let (anyway, unavailable) =
+        (stand.rig(OnClaimOutage::ProcessAnyway), stand.rig(OnClaimOutage::Unavailable));
+    assert_eq!((unavailable.send("0", "done").await, unavailable.runs()), (200, 1));
+    let running =
+        tokio::spawn(unavailable.behind(&unavailable.layer()).oneshot(unavailable.request("1", "stall")));
+    unavailable.started.notified().await;
+    stand.server().kill();
+    unavailable.go_on.notify_one();
+    assert_eq!(
+        running.await.unwrap().unwrap().status(),
+        200,
+        "the work is done, whatever is remembered of it"
+    );
+    for runs in [1, 2] {
+        assert_eq!((anyway.send("2", "done").await, anyway.runs()), (200, runs), "at least once");
+    }
+    let answer = unavailable.answer(unavailable.request("2", "done")).await;
+    assert_eq!((answer.status().as_u16(), &answer.headers()["retry-after"]), (503, &"60".parse().unwrap()));
+    assert_eq!(unavailable.runs(), 2);
+    // What could not be confirmed is tried once more, in vain. What comes back then knows nothing of what was.
+    anyway.settled().await;
+    unavailable.settled().await;
+    stand.server().restart();
+    for (id, runs) in [("2", 3), ("2", 3), ("1", 4), ("1", 4)] {
+        assert_eq!((unavailable.send(id, "done").await, unavailable.runs()), (200, runs), "{id}");
+    }
+    assert_eq!((anyway.send("2", "done").await, anyway.runs()), (200, 2), "a duplicate again");
+}
+
+#[tokio::test]
+async fn d9_a_redis_that_is_killed_is_an_outage() {
+    d9_a_server_that_is_killed_is_an_outage(Stand::redis()).await;
+}
+
+#[tokio::test]
+async fn d9_a_redis_that_is_killed_behind_its_gateway_is_an_outage() {
+    d9_a_server_that_is_killed_is_an_outage(Stand::upstash()).await;
 }
 
 async fn a_panic_and_a_cancelled_request_release(stand: Stand) {
@@ -181,13 +229,11 @@ async fn a_panic_and_a_cancelled_request_release(stand: Stand) {
     freed(&rig, "2").await;
 }
 
-/// Sends until the release, which is on its way in the background, has arrived.
-async fn freed(rig: &crate::rig::Rig, id: &str) {
+/// The release, which is in the background, makes the next of this id the first again.
+async fn freed(rig: &Rig, id: &str) {
+    rig.settled().await;
     let runs = rig.runs();
-    while rig.runs() == runs {
-        rig.send(id, "done").await;
-        tokio::task::yield_now().await;
-    }
+    assert_eq!((rig.send(id, "done").await, rig.runs()), (200, runs + 1));
 }
 
 async fn what_is_handed_over_is_confirmed_elsewhere(stand: Stand) {
@@ -211,9 +257,7 @@ async fn what_is_handed_over_stays_so_whatever_becomes_of_the_request(stand: Sta
     given_up.abort();
     assert!(given_up.await.unwrap_err().is_cancelled());
     // What would be released in the background has its chance.
-    for _ in 0..3 {
-        assert_eq!(rig.send("4", "fail").await, 500);
-    }
+    rig.settled().await;
     let runs = rig.runs();
     for id in ["1", "2", "3"] {
         assert_eq!((rig.send(id, "done").await, rig.runs()), (202, runs), "{id}");

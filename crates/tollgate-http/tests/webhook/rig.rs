@@ -3,7 +3,7 @@
 use std::{
     fmt,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -12,12 +12,12 @@ use std::{
 use bytes::Bytes;
 use http::{Request, Response, StatusCode, request};
 use http_body_util::Full;
-use tokio::sync::Notify;
-use tollgate_guard::{Clock as _, ManualClock};
-use tollgate_http::{Ending, Received, WebhookLayer};
+use tokio::{sync::Notify, task::JoinHandle};
+use tollgate_guard::{Clock as _, Guard, Limit, ManualClock, OnOutage, Policy, Window};
+use tollgate_http::{Ending, Received, WebhookLayer, admit};
 use tollgate_memory::MemoryStore;
 use tollgate_redis::RedisStore;
-use tollgate_store::Claims;
+use tollgate_store::{Claims, Store};
 use tollgate_testbed::{RedisServer, RestApi, TOKEN};
 use tollgate_upstash::{Credentials, UpstashStore};
 use tollgate_webhook::{Deliveries, GithubSecrets, OnClaimOutage};
@@ -28,23 +28,30 @@ use crate::faulty::Faulty;
 pub(crate) const BODY: &str = r#"{"ref":"refs/heads/main"}"#;
 const PATIENT: Duration = Duration::from_secs(20);
 
-/// A store of claims, and what it needs while it is used.
+/// A store, and what it needs while it is used.
 pub(crate) struct Stand {
     pub(crate) claims: Faulty,
-    keys: Box<dyn Fn() -> usize + Send + Sync>,
+    counts: Arc<dyn Store>,
+    /// Ends before the server that it asks.
+    _gateway: Option<RestApi>,
+    kept: Kept,
+}
+
+enum Kept {
+    InMemory(Arc<MemoryStore>),
+    OnRedis(RedisServer),
 }
 
 impl Stand {
     pub(crate) fn memory() -> Self {
         let store = Arc::new(MemoryStore::new());
-        let looked_at = Arc::clone(&store);
-        Self { claims: Faulty::new(store), keys: Box::new(move || looked_at.stats().claims) }
+        Self::new(Arc::clone(&store), None, Kept::InMemory(store))
     }
 
     pub(crate) fn redis() -> Self {
         let server = RedisServer::start();
         let store = RedisStore::builder(&server.url()).deadline(PATIENT).build().unwrap();
-        Self { claims: Faulty::new(Arc::new(store)), keys: Box::new(move || server.keys().len()) }
+        Self::new(Arc::new(store), None, Kept::OnRedis(server))
     }
 
     pub(crate) fn upstash() -> Self {
@@ -52,29 +59,50 @@ impl Stand {
         let gateway = RestApi::start(&server);
         let credentials = Credentials::new(&gateway.url(), TOKEN).unwrap();
         let store = UpstashStore::builder(credentials).deadline(PATIENT).build().unwrap();
-        let keys = move || {
-            let _runs = &gateway;
-            server.keys().len()
-        };
-        Self { claims: Faulty::new(Arc::new(store)), keys: Box::new(keys) }
+        Self::new(Arc::new(store), Some(gateway), Kept::OnRedis(server))
+    }
+
+    fn new<S: Store + Claims>(store: Arc<S>, gateway: Option<RestApi>, kept: Kept) -> Self {
+        let counts: Arc<dyn Store> = Arc::<S>::clone(&store);
+        Self { claims: Faulty::new(store), counts, _gateway: gateway, kept }
     }
 
     /// How many claims are kept.
     pub(crate) fn keys(&self) -> usize {
-        (self.keys)()
+        match &self.kept {
+            Kept::InMemory(store) => store.stats().claims,
+            Kept::OnRedis(server) => {
+                server.keys().iter().filter(|key| key.starts_with("limit:%:claim:")).count()
+            }
+        }
+    }
+
+    /// The server, to be killed and started again.
+    pub(crate) fn server(&mut self) -> &mut RedisServer {
+        match &mut self.kept {
+            Kept::InMemory(_) => panic!("memory is no server"),
+            Kept::OnRedis(server) => server,
+        }
     }
 
     pub(crate) fn rig(&self, on_outage: OnClaimOutage) -> Rig {
-        Rig::new(self.claims.clone(), on_outage)
+        Rig::new(self.claims.clone(), Arc::clone(&self.counts), on_outage)
     }
 }
+
+/// How many updates a day may run.
+pub(crate) const UPDATES: Policy<0> = Policy::new("updates", Limit::fixed(2, Window::DAY), OnOutage::Allow);
 
 /// A route for GitHub's webhooks whose service does what a request's header `x-act` says.
 #[derive(Clone)]
 pub(crate) struct Rig {
     pub(crate) clock: ManualClock,
+    /// What the service asks before it works, if it is told to be capped: on the store of the claims.
+    cap: Arc<Guard>,
     pub(crate) deliveries: Deliveries,
     pub(crate) secrets: GithubSecrets,
+    /// What is left to do in the background.
+    spawned: Arc<Mutex<Vec<JoinHandle<()>>>>,
     /// How often the service was called.
     runs: Arc<AtomicUsize>,
     /// Lets a service go on that stalls.
@@ -95,21 +123,33 @@ impl fmt::Display for Broken {
 impl std::error::Error for Broken {}
 
 impl Rig {
-    pub(crate) fn new(claims: impl Claims, on_outage: OnClaimOutage) -> Self {
+    fn new(claims: impl Claims, counts: Arc<dyn Store>, on_outage: OnClaimOutage) -> Self {
         let clock = ManualClock::at_unix_ms(1_796_040_000_000);
-        let now = clock.clone();
+        let (now, spawned) = (clock.clone(), Arc::<Mutex<Vec<JoinHandle<()>>>>::default());
+        let spawns = Arc::clone(&spawned);
         let deliveries = Deliveries::builder("github", claims, on_outage, move || now.now())
-            .spawner(|task| drop(tokio::spawn(task)))
+            .spawner(move |task| spawns.lock().unwrap().push(tokio::spawn(task)))
             .build()
             .unwrap();
         let secrets = GithubSecrets::new(["It's a Secret to Everybody"]).unwrap();
+        let cap = Guard::builder(counts).policy(UPDATES).clock(clock.clone()).build().unwrap();
         Self {
             clock,
+            cap: Arc::new(cap),
             deliveries,
             secrets,
+            spawned,
             runs: Arc::default(),
             go_on: Arc::default(),
             started: Arc::default(),
+        }
+    }
+
+    /// Waits for all that goes on in the background.
+    pub(crate) async fn settled(&self) {
+        loop {
+            let Some(task) = self.spawned.lock().unwrap().pop() else { return };
+            task.await.unwrap();
         }
     }
 
@@ -141,7 +181,10 @@ impl Rig {
         *response.status_mut() = match act {
             "done" => StatusCode::OK,
             "fail" => StatusCode::INTERNAL_SERVER_ERROR,
-            "refuse" => StatusCode::TOO_MANY_REQUESTS,
+            "capped" => match admit(self.cap.check(&[UPDATES.charge(())]).await, self.cap.now()) {
+                Ok(_) => StatusCode::OK,
+                Err(refused) => refused.status(),
+            },
             "later" | "hand-over" => StatusCode::ACCEPTED,
             "bad-but-done" => StatusCode::UNPROCESSABLE_ENTITY,
             "break" => return Err(Broken),
@@ -172,12 +215,13 @@ impl Rig {
             }
             "queue-elsewhere" => {
                 let (started, go_on) = (Arc::clone(&self.started), Arc::clone(&self.go_on));
-                tokio::spawn(async move {
+                let elsewhere = tokio::spawn(async move {
                     let _not_queued = received.hand_over();
                     started.notify_one();
                     go_on.notified().await;
                     received.take_back();
                 });
+                self.spawned.lock().unwrap().push(elsewhere);
                 self.started.notified().await;
                 StatusCode::ACCEPTED
             }

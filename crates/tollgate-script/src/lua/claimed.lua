@@ -28,3 +28,12 @@ local function read_claim(key, now, literal)
   end
   return state, token, ends
 end
+
+-- Whether the token of this call works on the key by then; if it does not, what the call is answered with.
+local function holds(now, literal)
+  local state, token = read_claim(KEYS[1], now, literal)
+  if wrong then
+    return false, redis.error_reply(wrong)
+  end
+  return state == 'p' and token == ARGV[1], 0
+end

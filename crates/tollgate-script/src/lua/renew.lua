@@ -4,12 +4,9 @@
 -- ARGV: as for a claim.
 -- Replies with 1, or with 0 if the token holds no claim.
 
-local state, token = read_claim(KEYS[1], tonumber(ARGV[2]), ARGV[5] == 'l')
-if wrong then
-  return redis.error_reply(wrong)
-end
-if state ~= 'p' or token ~= ARGV[1] then
-  return 0
+local held, answer = holds(tonumber(ARGV[2]), ARGV[5] == 'l')
+if not held then
+  return answer
 end
 call('SET', KEYS[1], 'p:' .. ARGV[1] .. ':' .. ARGV[3], 'PX', ARGV[4])
 return 1

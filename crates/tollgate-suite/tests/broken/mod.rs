@@ -7,9 +7,7 @@ mod settling;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    future::poll_fn,
     sync::{Mutex, MutexGuard, PoisonError},
-    task::Poll,
     thread,
 };
 
@@ -19,19 +17,7 @@ use tollgate_store::{
     Charge, Decisions, Forget, Key, Settle, SettleId, Store, StoreError, StoreErrorKind, Take,
 };
 
-macro_rules! faults {
-    ($($fault:ident)*) => {
-        /// What is wrong with a store. Each is a mistake that somebody could make.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Fault {
-            $($fault,)*
-        }
-
-        impl Fault {
-            pub(crate) const ALL: &[Self] = &[$(Self::$fault,)*];
-        }
-    };
-}
+use crate::shown::{faults, yield_once};
 
 faults! {
     // Of the charges that are asked for.
@@ -189,20 +175,6 @@ impl Broken {
     }
 }
 
-/// Lets every other task of the same thread go first.
-async fn let_others_go() {
-    let mut has_waited = false;
-    poll_fn(|context| {
-        if has_waited {
-            return Poll::Ready(());
-        }
-        has_waited = true;
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
-}
-
 fn is_named(key: &Key<'_>, text: &str) -> bool {
     key.parts().last().is_some_and(|part| format!("{part:?}") == format!("{text:?}"))
 }
@@ -230,7 +202,7 @@ impl Store for Broken {
     async fn take(&self, take: Take<'_>) -> Result<Decisions, StoreError> {
         if self.races(&take) {
             let found = self.found(&self.kept(), take.charges);
-            let_others_go().await;
+            yield_once().await;
             return self.decide(&take, Some(found));
         }
         self.decide(&take, None)
@@ -253,7 +225,7 @@ impl Store for Broken {
         }
         let is_known = self.kept().settled.contains(&(settle.id, words.clone()));
         if self.is(Fault::SettlesTwiceAtOnce) {
-            let_others_go().await;
+            yield_once().await;
         }
         if is_known && !self.is(Fault::SettleIsAppliedTwice) {
             return Ok(());
@@ -261,7 +233,7 @@ impl Store for Broken {
         self.kept().settled.insert((settle.id, words));
         if self.is(Fault::SettleReadsThenWrites) {
             let read = self.kept().states.clone();
-            let_others_go().await;
+            yield_once().await;
             self.kept().states = read;
         }
         let mut kept = self.kept();

@@ -6,7 +6,10 @@ mod server;
 
 use std::error::Error;
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde_json::{Value, json};
 use tollgate_core::{Limit, Timestamp, Window};
+use tollgate_script::{Dialect, Script};
 use tollgate_store::{Charge, Decisions, Forget, Key, Name, Part, Store, StoreError, Take, Target};
 
 pub(crate) use scripted::{Fate, Scripted};
@@ -16,6 +19,19 @@ pub(crate) use tollgate_testbed::TOKEN;
 
 pub(crate) const LIMIT: Limit = Limit::fixed(15, Window::DAY);
 pub(crate) const NOW: Timestamp = Timestamp::from_unix_ms(1_764_547_200_000);
+
+/// What a server says to a command that concerns keys nobody has touched before: to a take of [`LIMIT`], alone or with others, and
+/// to anything else.
+pub(crate) fn untouched(command: &Value) -> Value {
+    let is = |script: Script| command[1] == script.sha1(Dialect::Upstash);
+    if !is(Script::Take) && !is(Script::TakeMany) {
+        return json!({ "result": 1 });
+    }
+    // A take names three windows, and one key is what is remembered.
+    let takes = (command[2].as_u64().unwrap() - 1) / 3;
+    let answers = vec!["3 - 0 0"; usize::try_from(takes).unwrap()];
+    json!({ "result": STANDARD.encode(answers.join("\n")) })
+}
 
 /// Forgets the key of this part: the plainest call there is.
 pub(crate) async fn forget(store: &impl Store, part: &str) -> Result<(), StoreError> {
