@@ -1,6 +1,6 @@
 //! What the server is told when it starts: flags and environment.
 
-use std::{error::Error, ffi::OsString, fmt, path::PathBuf};
+use std::{error::Error, ffi::OsString, fmt, path::PathBuf, time::Duration};
 
 use axum_extra::extract::cookie::Key;
 use tollgate::StoreKind;
@@ -50,6 +50,8 @@ pub struct Config {
     pub webhook_secrets: Option<GithubSecrets>,
     /// How long a delivery is held by whoever works on it.
     pub delivery_lease: Window,
+    /// How far the clock is ahead of the system's.
+    pub clock_ahead: Duration,
     /// Where what webhooks ask for waits for a worker.
     pub jobs: JobsAt,
     /// Whether the server itself does what webhooks leave to do.
@@ -87,6 +89,8 @@ Environment:
   TOLLGATE_DEMO_FAULTS          off: clients cannot switch the store off, replay a webhook, nor act as
                                 other visitors at this machine (default: on)
   TOLLGATE_DEMO_LEASE           how long a delivery is held by whoever works on it (default: 5 m)
+  TOLLGATE_DEMO_CLOCK_AHEAD     how far this server's clock is ahead, to see how a day ends; the same for all
+                                that share a Redis (default: not at all)
   GITHUB_WEBHOOK_SECRET         what GitHub signs its webhooks with; during a rotation several, parted by
                                 blanks (default: none, so that only this server's own replays are genuine)
   OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL
@@ -185,6 +189,16 @@ impl Config {
             Some(text) => text.trim().parse().map_err(|error| ConfigError::variable(name, error))?,
         };
 
+        let name = "TOLLGATE_DEMO_CLOCK_AHEAD";
+        let clock_ahead = match text(name)? {
+            None => Duration::ZERO,
+            Some(text) => {
+                let ahead: Window =
+                    text.trim().parse().map_err(|error| ConfigError::variable(name, error))?;
+                Duration::from_millis(ahead.ms())
+            }
+        };
+
         let name = "GITHUB_WEBHOOK_SECRET";
         let webhook_secrets = match text(name)? {
             None => None,
@@ -234,6 +248,7 @@ impl Config {
             model,
             webhook_secrets,
             delivery_lease,
+            clock_ahead,
             does_jobs: matches!(jobs, JobsAt::Memory),
             jobs,
             has_fault_switch,

@@ -19,6 +19,7 @@
 //! ```
 
 mod activity;
+mod ahead;
 mod allowance;
 mod answer;
 mod app;
@@ -42,6 +43,7 @@ mod site;
 mod visiting;
 mod worker;
 
+pub use ahead::Ahead;
 pub use answer::{Model, ModelConfigError};
 pub use app::{App, AppError};
 pub use config::{Command, Config, ConfigError, HELP};

@@ -11,8 +11,7 @@ use std::{
 };
 
 use tokio::{net::TcpListener, sync::watch};
-use tollgate_demo::{App, Command, Config, HELP, router};
-use tollgate_guard::SystemClock;
+use tollgate_demo::{Ahead, App, Command, Config, HELP, router};
 use tracing_subscriber::EnvFilter;
 
 /// How long requests that have begun may take once the server is told to stop.
@@ -85,7 +84,8 @@ fn open(config: Config) -> Result<App, Box<dyn Error>> {
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
     let env = |name: &str| std::env::var(name).ok();
     tracing::info!(store = %config.store, "counting");
-    Ok(App::new(config, tollgate::store(env)?, tollgate::claims(env)?, SystemClock)?)
+    let clock = Ahead::by(config.clock_ahead);
+    Ok(App::new(config, tollgate::store(env)?, tollgate::claims(env)?, clock)?)
 }
 
 /// Tells everybody who waits that the process was asked to stop.

@@ -2,7 +2,7 @@
 
 use std::{error::Error, future::Future, pin::pin, time::Duration};
 
-use tollgate_guard::Outcome;
+use tollgate_guard::{Outcome, Pass, PolicyCharge};
 use tollgate_http::Rejection;
 use tollgate_webhook::{Begin, Delivery, Hold};
 
@@ -67,6 +67,10 @@ impl App {
                 tracing::info!(%id, "as many updates as a day has: released, to be delivered again");
                 (false, delivery.release().await.map(|()| Hold::Ours))
             }
+            Run::Lost => {
+                tracing::warn!(%id, "the update outlasted its lease: whoever holds the delivery now does it");
+                (false, delivery.release().await.map(|()| Hold::Ours))
+            }
             Run::Failed => {
                 tracing::warn!(%id, "the update failed: released, to be delivered again");
                 (false, delivery.release().await.map(|()| Hold::Ours))
@@ -116,17 +120,29 @@ impl App {
         };
         for page in &pages {
             if let Err(_told) = self.update_page(page).await {
-                if let Err(error) = self.guard().refund(&charges, &pass).await {
-                    tracing::warn!(error = &error as &dyn Error, "an update that failed stays counted");
-                }
+                self.give_back(&charges, &pass).await;
                 return Run::Failed;
             }
             // Each page may take as long as a model does.
-            if let Err(error) = delivery.renew().await {
-                tracing::warn!(error = &error as &dyn Error, "a delivery could not be held for longer");
+            match delivery.renew().await {
+                Ok(Hold::Ours) => {}
+                Ok(Hold::Lost) => {
+                    self.give_back(&charges, &pass).await;
+                    return Run::Lost;
+                }
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn Error, "a delivery could not be held for longer");
+                }
             }
         }
         Run::Done { pages: pages.len() }
+    }
+
+    /// What is not done, or is done by another who is charged for it, is not counted.
+    async fn give_back(&self, charges: &[PolicyCharge<'_>], pass: &Pass) {
+        if let Err(error) = self.guard().refund(charges, pass).await {
+            tracing::warn!(error = &error as &dyn Error, "an update that was not done stays counted");
+        }
     }
 
     /// Those of the pages that the site has.
@@ -181,4 +197,6 @@ enum Run {
     /// The day's updates are used up.
     OverCap,
     Failed,
+    /// The lease ran out meanwhile, and the sender may have delivered it again.
+    Lost,
 }

@@ -1,6 +1,6 @@
 // The buttons: what each sends, and when it may be pressed again.
 
-import { showBody, showFailure, showHead, showSaid } from "./answer.js";
+import { isShown, showBody, showFailure, showHead, showSaid } from "./answer.js";
 import { announce, byId, element, write } from "./dom.js";
 import { events } from "./events.js";
 import { exactEnd, refused } from "./limits.js";
@@ -169,12 +169,16 @@ async function chat() {
   if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return finish(exchange, response);
   showHead(exchange);
   let [text, raw, from] = ["", "", ""];
-  for await (const { event, data } of events(response, (chunk) => showBody((raw += chunk)))) {
+  const arrived = (chunk) => {
+    raw += chunk;
+    if (isShown(exchange)) showBody(raw);
+  };
+  for await (const { event, data } of events(response, arrived)) {
     const told = JSON.parse(data);
     if (event === "text") text += told.text;
     if (event === "summary") from = told.sources.join(", ");
     if (event === "failed") text += `\n(${told.detail})`;
-    showSaid({ text, from });
+    if (isShown(exchange)) showSaid({ text, from });
   }
   settle(exchange);
 }

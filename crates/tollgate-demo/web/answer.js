@@ -26,6 +26,9 @@ export function showHead(exchange, summary) {
   fillExplanation();
 }
 
+/** Whether it is this one that is shown: another may have been asked for while it is still coming. */
+export const isShown = (exchange) => last === exchange;
+
 export function showBody(text) {
   write(byId("body"), text);
 }

@@ -28,10 +28,17 @@ const stream = watch({
     write(byId("store").lastElementChild, isUp ? "on" : "off");
     notice(isUp ? counted : GONE, !isUp);
     showLimits(told);
+    appear();
   },
   activity: showActivity,
-  lost: () => notice("The live figures are interrupted; connecting again…", true),
+  lost: () => {
+    notice("The live figures are interrupted; connecting again…", true);
+    appear();
+  },
 });
+
+/** From the first figures on, or where there are none to come. */
+const appear = () => document.querySelector("main").classList.remove("waiting");
 
 function notice(text, isWarning) {
   write(byId("notice"), text);

@@ -14,13 +14,15 @@ use crate::failure::{Result, ensure, failure};
 #[derive(Debug)]
 pub(crate) struct Demo {
     program: PathBuf,
+    ahead: String,
     child: Child,
     url: String,
     agent: Agent,
 }
 
 /// What would make it another server than the one that is described here.
-const VARIABLES: [&str; 15] = [
+const VARIABLES: [&str; 17] = [
+    "GITHUB_WEBHOOK_SECRET",
     "KV_REST_API_TOKEN",
     "KV_REST_API_URL",
     "OPENAI_API_KEY",
@@ -29,34 +31,36 @@ const VARIABLES: [&str; 15] = [
     "REDIS_URL",
     "RUST_LOG",
     "TOLLGATE_DEMO_FAULTS",
+    "TOLLGATE_DEMO_LEASE",
     "TOLLGATE_DEMO_PAGES",
     "TOLLGATE_DEMO_PLAYGROUND_DAY",
     "TOLLGATE_DEMO_SESSION_KEY",
+    "TOLLGATE_DEMO_TOKENS_DAY",
     "TOLLGATE_DEMO_VISITOR",
-    "TOLLGATE_DEMO_WEBHOOK_SECRET",
     "UPSTASH_REDIS_REST_TOKEN",
     "UPSTASH_REDIS_REST_URL",
 ];
 
 impl Demo {
-    /// A new one on a free port.
-    pub(crate) fn start(program: &Path) -> Result<Self> {
-        Self::start_on(program, "0")
+    /// A new one on a free port, whose clock is so far ahead.
+    pub(crate) fn start(program: &Path, ahead: &str) -> Result<Self> {
+        Self::start_on(program, ahead, "0")
     }
 
     /// Ends it at once, as an accident would, and starts another on its port.
     pub(crate) fn replace(self) -> Result<Self> {
-        let (program, url) = (self.program.clone(), self.url.clone());
+        let (program, ahead, url) = (self.program.clone(), self.ahead.clone(), self.url.clone());
         drop(self);
         let port = url.rsplit_once(':').map_or("0", |(_, port)| port);
-        Self::start_on(&program, port)
+        Self::start_on(&program, &ahead, port)
     }
 
-    fn start_on(program: &Path, port: &str) -> Result<Self> {
+    fn start_on(program: &Path, ahead: &str, port: &str) -> Result<Self> {
         let mut command = Command::new(program);
         for variable in VARIABLES {
             command.env_remove(variable);
         }
+        command.env("TOLLGATE_DEMO_CLOCK_AHEAD", ahead);
         let command = command.args(["--port", port]).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::null()).spawn()?;
         let mut line = String::new();
@@ -65,7 +69,8 @@ impl Demo {
         }
         let url = line.trim_end().strip_prefix("listening on ").map(str::to_owned);
         let agent = Agent::config_builder().http_status_as_error(false).build().new_agent();
-        let mut demo = Self { program: program.to_owned(), child, url: String::new(), agent };
+        let (program, ahead) = (program.to_owned(), ahead.to_owned());
+        let mut demo = Self { program, ahead, child, url: String::new(), agent };
         demo.url = url.ok_or_else(|| failure(format!("the demo does not start: it says {line:?}")))?;
         Ok(demo)
     }

@@ -9,8 +9,6 @@ mod screenshots;
 mod visitors;
 mod webhooks;
 
-use std::time::Duration;
-
 use crate::{
     Options,
     browser::Browser,
@@ -18,13 +16,10 @@ use crate::{
     failure::{Result, failure},
 };
 
-/// How long all of them take at most, where nothing is wrong.
-const USUAL: Duration = Duration::from_secs(120);
-
 macro_rules! scenarios {
-    ($browser:ident $options:ident $demo:ident: $($name:literal $run:expr;)*) => {
+    ($browser:ident $options:ident $ahead:ident $demo:ident: $($name:literal $run:expr;)*) => {
         $({
-            let $demo = Demo::start(&$options.demo)?;
+            let $demo = Demo::start(&$options.demo, &$ahead)?;
             $browser.look(1280, 900, "light", "no-preference").await?;
             $run.await.map_err(|error| failure(format!("{}: {error}", $name)))?;
             $browser.leave().await?;
@@ -33,20 +28,18 @@ macro_rules! scenarios {
     };
 }
 
-/// Runs all of them, in one browser, within one day: at midnight UTC the daily counts begin anew.
+/// Runs all of them, in one browser. It is noon at the servers, since at midnight UTC the daily counts begin anew.
 pub(crate) async fn run(browser: &Browser, options: &Options) -> Result {
-    let left_ms = browser.driver()?.execute("return 86400000 - Date.now() % 86400000", Vec::new()).await?;
-    let left = Duration::from_millis(left_ms.json().as_u64().unwrap_or_default());
-    if left < USUAL {
-        println!("  waiting for midnight, since no count may begin anew half way");
-        #[expect(clippy::disallowed_methods, reason = "until an instant, no decision of a limit")]
-        tokio::time::sleep(left + Duration::from_secs(1)).await;
-    }
+    let until_noon = "return 86400000 + 43200000 - Date.now() % 86400000";
+    let ahead = browser.driver()?.execute(until_noon, Vec::new()).await?;
+    let ahead = format!("{} ms", ahead.json());
     let axe = std::fs::read_to_string(&options.axe)?;
-    scenarios! { browser options demo:
+    scenarios! { browser options ahead demo:
+        "the first paint keeps its place" looks::paints_once(browser, &demo);
         "one asks until refused, and is told when it passes again" refusal::asks_until_refused(browser, &demo);
         "a button comes back by itself" refusal::comes_back_by_itself(browser, &demo);
         "an answer comes piece by piece" live::streams_an_answer(browser, &demo);
+        "two answers at once are kept apart" live::keeps_answers_apart(browser, &demo);
         "what others do is seen at once" live::sees_others(browser, &demo);
         "nothing changes its place" live::nothing_jumps(browser, &demo);
         "the figures come back after the server was gone" live::survives_a_new_server(browser, demo);

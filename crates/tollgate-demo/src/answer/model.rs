@@ -18,11 +18,14 @@ pub struct Model {
     endpoint: Url,
     key: Option<HeaderValue>,
     name: String,
+    deadline: Duration,
 }
 
 /// How long to wait for a connection, and for the next bytes of an answer.
 const CONNECT: Duration = Duration::from_secs(5);
 const SILENCE: Duration = Duration::from_secs(30);
+/// How long an answer may take in all: a model that never falls silent and never ends would hold its client's reservation.
+const DEADLINE: Duration = Duration::from_secs(120);
 
 /// The most tokens that an answer may have.
 const MOST_TOKENS: u32 = 400;
@@ -56,7 +59,14 @@ impl Model {
             .read_timeout(SILENCE)
             .build()
             .map_err(|error| ModelConfigError::Client(error.without_url()))?;
-        Ok(Self { client, endpoint, key, name: name.to_owned() })
+        Ok(Self { client, endpoint, key, name: name.to_owned(), deadline: DEADLINE })
+    }
+
+    /// Gives each answer this long in all, from the question to its last byte: two minutes unless told otherwise.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
     }
 
     /// What it is called.
@@ -78,7 +88,11 @@ impl Model {
                 { "role": "user", "content": prompt },
             ],
         });
-        let request = self.client.post(self.endpoint.clone()).header(ACCEPT, "text/event-stream");
+        let request = self
+            .client
+            .post(self.endpoint.clone())
+            .header(ACCEPT, "text/event-stream")
+            .timeout(self.deadline);
         let request = match &self.key {
             Some(key) => request.header(AUTHORIZATION, key),
             None => request,

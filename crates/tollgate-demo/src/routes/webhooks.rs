@@ -1,6 +1,6 @@
 //! `POST /webhooks/github`: a push to the default branch leaves an update of the pages it names to a worker.
 
-use std::{error::Error, net::SocketAddr};
+use std::{error::Error, net::SocketAddr, time::Duration};
 
 use axum::{
     Json,
@@ -13,6 +13,7 @@ use axum::{
 use serde_json::json;
 use tollgate_guard::Charges;
 use tollgate_http::{Caller, Received, Rejection, WebhookLayer};
+use tower_http::timeout::TimeoutLayer;
 
 use crate::{App, jobs::Job, policies::WEBHOOK_FORGERY, push::Push};
 
@@ -30,9 +31,13 @@ pub(super) fn github(app: &App) -> MethodRouter<App> {
             arrival.event == Some("push")
                 && serde_json::from_slice(arrival.body).map_or(true, |push: Push| push.is_to_default_branch())
         });
-    // How long a body may be is the layer's business.
-    post(push).route_layer(DefaultBodyLimit::disable()).route_layer(layer)
+    // How long a body may be is the layer's business, how long it may take is not. A claim that is cut off is released.
+    let timeout = TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, LONGEST);
+    post(push).route_layer(DefaultBodyLimit::disable()).route_layer(layer).route_layer(timeout)
 }
+
+/// How long a delivery may take to arrive and be queued: three times what GitHub waits for an answer.
+const LONGEST: Duration = Duration::from_secs(30);
 
 async fn push(State(app): State<App>, received: Received, body: Bytes) -> Result<Response, Rejection> {
     let push: Push = serde_json::from_slice(&body).map_err(|error| {

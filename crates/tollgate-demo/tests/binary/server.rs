@@ -3,11 +3,12 @@
 use std::{
     io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
-    sync::{Arc, Mutex},
+    sync::{Arc, LazyLock, Mutex},
     time::Duration,
 };
 
 use serde_json::{Value, json};
+use tollgate_guard::{Clock as _, SystemClock, Window};
 use tollgate_webhook::GithubSecrets;
 use ureq::{
     Agent,
@@ -30,6 +31,7 @@ pub(crate) fn program() -> Command {
     for variable in ["VISITOR", "PLAYGROUND_DAY", "TOKENS_DAY", "SESSION_KEY", "PAGES", "FAULTS", "LEASE"] {
         program.env_remove(format!("TOLLGATE_DEMO_{variable}"));
     }
+    program.env("TOLLGATE_DEMO_CLOCK_AHEAD", format!("{} ms", ahead().as_millis()));
     for pair in ["KV_REST_API", "UPSTASH_REDIS_REST"] {
         program.env_remove(format!("{pair}_URL")).env_remove(format!("{pair}_TOKEN"));
     }
@@ -41,6 +43,15 @@ pub(crate) fn program() -> Command {
     // Any folder will do: the pages are part of the program.
     program.current_dir(std::env::temp_dir()).env_remove("RUST_LOG").stdin(Stdio::null());
     program
+}
+
+/// How far the clocks of all these programs are ahead: it is noon there, so that no day ends meanwhile.
+pub(crate) fn ahead() -> Duration {
+    static AHEAD: LazyLock<Duration> = LazyLock::new(|| {
+        let half_day_ms = Window::DAY.ms() / 2;
+        Duration::from_millis(Window::DAY.ms() + half_day_ms - SystemClock.now().unix_ms() % Window::DAY.ms())
+    });
+    *AHEAD
 }
 
 impl Server {

@@ -3,13 +3,14 @@
 use std::{
     net::SocketAddr,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use axum::{
     Router,
     body::{Body, Bytes},
     http::{HeaderMap, Request, StatusCode, header},
-    routing::post,
+    routing::{MethodRouter, post},
 };
 use futures_util::{StreamExt as _, stream};
 use serde_json::{Value, json};
@@ -121,12 +122,7 @@ impl Endpoint {
                 Body::from_stream(body),
             )
         };
-        let listener = tokio::net::TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
-        let url = format!("http://{}/v1/", listener.local_addr().unwrap());
-        tokio::spawn(async move {
-            axum::serve(listener, Router::new().route("/v1/chat/completions", post(answer))).await.unwrap();
-        });
-        Self { url, asked, left: Some(left) }
+        Self { url: served(post(answer)).await, asked, left: Some(left) }
     }
 
     async fn saying(said: &str) -> Self {
@@ -134,11 +130,35 @@ impl Endpoint {
         Self::answering(200, said.bytes().map(|byte| vec![byte]).collect(), false).await
     }
 
+    /// Says the first, and then the others over and over, as fast as they are read.
+    async fn never_ending(first: &str, again: &str) -> Self {
+        let [first, again] = [first, again].map(|said| Bytes::from(said.to_owned()));
+        let answer = move || async move {
+            let body = stream::iter([first]).chain(stream::repeat(again)).map(Ok::<_, std::io::Error>);
+            Body::from_stream(body)
+        };
+        Self { url: served(post(answer)).await, asked: Arc::default(), left: None }
+    }
+
     fn site(&self) -> TestSite {
+        self.site_within(Duration::from_secs(60))
+    }
+
+    fn site_within(&self, deadline: Duration) -> TestSite {
         let mut config = Config::development().unwrap();
-        config.model = Some(Model::new(&self.url, Some("a-secret"), "small").unwrap());
+        config.model = Some(Model::new(&self.url, Some("a-secret"), "small").unwrap().deadline(deadline));
         TestSite::with(config, Arc::new(MemoryStore::new()))
     }
+}
+
+/// The base URL of a server whose completions are answered so.
+pub(crate) async fn served(answers: MethodRouter) -> String {
+    let listener = tokio::net::TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+    let url = format!("http://{}/v1/", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        axum::serve(listener, Router::new().route("/v1/chat/completions", answers)).await.unwrap();
+    });
+    url
 }
 
 fn delta(text: &str) -> String {
@@ -192,6 +212,46 @@ async fn a_model_that_does_not_count_is_estimated() {
         assert_eq!(others[0].1["usage"]["completion_tokens"], 3);
         assert_eq!(others[0].1["usage"]["estimated"], true);
     }
+}
+
+#[tokio::test]
+async fn what_a_model_leaves_empty_or_null_is_passed_over() {
+    let nothing = [
+        r#"{"choices":null}"#,
+        r#"{"choices":[]}"#,
+        r#"{"choices":[{"index":0,"delta":null,"finish_reason":null}]}"#,
+        r#"{"choices":[{"index":0}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":null}}],"error":null}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":""}}],"usage":{}}"#,
+        r#"{"usage":{"prompt_tokens":120,"completion_tokens":null}}"#,
+        "{}",
+        "",
+        " ",
+    ];
+    let nothing: String = nothing.map(|data| format!("data: {data}\n\n")).concat();
+    let said = [&nothing, &delta("A key "), &nothing, &delta("is text."), &nothing, COUNTED, &nothing, DONE]
+        .concat();
+    let endpoint = Endpoint::saying(&said).await;
+    let (text, others) = joined(events(&endpoint.site(), &message("What is a key?")).await.rest().await);
+    assert_eq!((text.as_str(), names(&others)), ("A key is text.", vec!["summary", "done"]));
+    assert_eq!(others[0].1["usage"]["completion_tokens"], 9);
+}
+
+#[tokio::test]
+async fn a_model_that_never_ends_is_cut_off() {
+    // By time, however much it says that is nothing; by size, where it is one line without an end.
+    let within = Duration::from_millis(300);
+    for (again, deadline) in
+        [(&*delta(""), within), (": still here\n\n", within), ("data: xxxxxxxxx", Duration::from_secs(60))]
+    {
+        let endpoint = Endpoint::never_ending(&delta("A key "), &again.repeat(500)).await;
+        let site = endpoint.site_within(deadline);
+        let (text, others) = joined(events(&site, &message("What is a key?")).await.rest().await);
+        assert_eq!((text.as_str(), names(&others)), ("A key ", vec!["failed"]), "{again}");
+    }
+    // Nor does one that says nothing at all, whose client waits for the whole.
+    let endpoint = Endpoint::answering(200, vec![], true).await;
+    whole(&endpoint.site_within(within), &message("What is a key?")).await.assert_problem(502);
 }
 
 #[tokio::test]

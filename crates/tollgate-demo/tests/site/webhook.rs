@@ -1,14 +1,22 @@
 //! A push to the default branch updates the pages it names, once, and at most fifteen times a day for an organization.
 
-use std::sync::Arc;
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
-use axum::{body::Body, http::Request};
+use axum::{body::Body, http::Request, routing::post};
+use futures_util::stream;
 use serde_json::{Value, json};
 use tollgate_demo::{Config, Model};
+use tollgate_guard::ManualClock;
 use tollgate_memory::MemoryStore;
 use tollgate_webhook::GithubSecrets;
 
-use crate::support::{Answer, DEVELOPER, TestSite};
+use crate::{
+    answers::served,
+    support::{Answer, DEVELOPER, TestSite},
+};
 
 const SOURCE: &str = "192.0.2.1";
 const DAY: u64 = 24 * 60 * 60;
@@ -150,6 +158,16 @@ async fn a_forged_delivery_writes_nothing_and_its_source_is_refused_after_twenty
     assert_eq!(said(&deliver(&site, "push-1").await), (202, json!("queued")), "the id was nobody's");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_delivery_that_does_not_arrive_is_not_waited_for() {
+    let site = site(false);
+    let request = request("push-1", "push", &push("main", "docs/overview.md"), &secrets());
+    let endless = stream::pending::<Result<Vec<u8>, std::io::Error>>();
+    let answer = site.send_request(request.map(|_| Body::from_stream(endless))).await;
+    assert_eq!(answer.status, 408);
+    assert_eq!(said(&deliver(&site, "push-1").await), (202, json!("queued")), "the id is still nobody's");
+}
+
 #[tokio::test]
 async fn the_sixteenth_update_of_a_day_is_left_for_tomorrow() {
     let mut site = site(true);
@@ -188,6 +206,28 @@ async fn what_has_waited_for_longer_than_its_lease_is_still_done_once() {
     }
     site.sign_in("acme").await;
     assert_eq!(updates(&site).await, 2);
+}
+
+#[tokio::test]
+async fn an_update_that_outlasts_its_lease_is_counted_once() {
+    // The model takes longer than a lease, the first time it is asked.
+    let clock = Arc::new(Mutex::new(None::<ManualClock>));
+    let passes = Arc::clone(&clock);
+    let answers = post(move || {
+        if let Some(clock) = passes.lock().unwrap().take() {
+            clock.advance(Duration::from_secs(5 * 60));
+        }
+        std::future::ready("data: [DONE]\n\n")
+    });
+    let slow = Model::new(&served(answers).await, None, "slow").unwrap();
+    let mut site = with(|config| config.model = Some(slow), false);
+    site.sign_in("acme").await;
+    *clock.lock().unwrap() = Some(site.clock.clone());
+    assert_eq!(said(&deliver(&site, "push-1").await), (202, json!("queued")));
+    work(&site);
+    assert_eq!(said(&ended(&site, "push-1").await), (202, json!("queued")), "its lease has ended");
+    assert_eq!(said(&ended(&site, "push-1").await), (200, json!("duplicate")));
+    assert_eq!(updates(&site).await, 1, "whoever finds that it is no longer theirs gives its update back");
 }
 
 #[tokio::test]

@@ -19,6 +19,39 @@ pub(crate) async fn streams_an_answer(browser: &Browser, demo: &Demo) -> Result 
     page.is_quiet().await
 }
 
+/// An answer that is still coming does not write into the next one.
+pub(crate) async fn keeps_answers_apart(browser: &Browser, demo: &Demo) -> Result {
+    /// From now on a chat's answer comes as `tell` says, and ends with `end`.
+    const HOLD: &str = "const real = window.fetch;
+        const encoded = (text) => new TextEncoder().encode(text);
+        const headers = { 'content-type': 'text/event-stream' };
+        const start = (stream) => {
+            window.tell = (text) => stream.enqueue(encoded(`event: text\\ndata: ${JSON.stringify({ text })}\\n\\n`));
+            window.end = () => stream.close();
+        };
+        window.fetch = async (path, init) =>
+            path === '/api/chat' ? new Response(new ReadableStream({ start }), { headers }) : real(path, init)";
+    /// The rest, and a moment in which it is read.
+    const REST: &str = "const done = arguments[arguments.length - 1];
+        tell('and late');
+        end();
+        requestAnimationFrame(() => requestAnimationFrame(() => done()))";
+    let page = Page::open(browser, demo).await?;
+    page.run(HOLD).await?;
+    page.click("#chat").await?;
+    page.until("the chat has begun", "return window.tell !== undefined").await?;
+    page.run("tell('slow ')").await?;
+    page.says("#said", "slow").await?;
+    page.click("#ask").await?;
+    page.says("#took", "POST /api/ask").await?;
+    page.says("#said", "from ").await?;
+    browser.driver()?.execute_async(REST, Vec::new()).await?;
+    page.says("#said", "from ").await?;
+    let shown = page.text("#body").await?;
+    ensure(!shown.contains("late"), || format!("the chat has written into the next answer: {shown}"))?;
+    page.is_quiet().await
+}
+
 /// Another client asks, and the bars that are everybody's move; one's own do not.
 pub(crate) async fn sees_others(browser: &Browser, demo: &Demo) -> Result {
     let page = Page::open(browser, demo).await?;

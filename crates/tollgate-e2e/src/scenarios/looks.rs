@@ -33,6 +33,25 @@ pub(crate) async fn fits_a_small_screen(browser: &Browser, demo: &Demo) -> Resul
     page.until("the answer is below the buttons and the chart last", order).await
 }
 
+/// From the first paint on nothing changes its place, on any screen, while all that there is to show arrives.
+pub(crate) async fn paints_once(browser: &Browser, demo: &Demo) -> Result {
+    const SHIFTS: &str = "const done = arguments[arguments.length - 1];
+        new PerformanceObserver((list) => done(list.getEntries().flatMap(({ sources }) =>
+            sources.map(({ node, previousRect, currentRect }) =>
+                [node?.outerHTML?.slice(0, 200) ?? node?.nodeName, previousRect, currentRect])))
+        ).observe({ type: 'layout-shift', buffered: true });
+        requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done([]))))";
+    for (width, height) in [(360, 800), (600, 800), (800, 600), (1280, 900)] {
+        browser.look(width, height, "light", "reduce").await?;
+        let page = Page::open(browser, demo).await?;
+        page.says("#notice", "Each request is counted in memory").await?;
+        let shifts = browser.driver()?.execute_async(SHIFTS, Vec::new()).await?.json().clone();
+        ensure(shifts == json!([]), || format!("{width} pixels wide, these have moved: {shifts:#}"))?;
+        page.is_quiet().await?;
+    }
+    Ok(())
+}
+
 /// The system's colours at first; then the chosen ones, also after coming back.
 pub(crate) async fn follows_the_system(browser: &Browser, demo: &Demo) -> Result {
     let page = Page::open(browser, demo).await?;

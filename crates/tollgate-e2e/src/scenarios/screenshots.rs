@@ -30,6 +30,9 @@ pub(crate) async fn take(browser: &Browser, demo: &Demo, folder: Option<&Path>) 
         page.says("#sentences", &format!("ask:tollgate:{visitor}")).await?;
         page.shows_used(&format!("ask:tollgate:{visitor}"), "15 of 15").await?;
         page.says("#legend", "refused ").await?;
+        let fold = "return [document.querySelector('.lately').getBoundingClientRect().bottom, innerHeight]";
+        let fold = page.run(fold).await?;
+        ensure(fold[0].as_f64() <= fold[1].as_f64(), || format!("the chart ends below the fold: {fold}"))?;
         page.is_quiet().await?;
         let picture = page.picture().await?;
         ensure(picture.len() <= MOST_BYTES, || format!("the picture has {} bytes", picture.len()))?;
