@@ -393,6 +393,44 @@ fn a_store_outlives_the_runtime_it_was_first_used_on() {
     }
 }
 
+/// Not even one that was handed over while it ended.
+#[test]
+fn no_call_waits_for_a_connection_that_has_ended_with_its_runtime() {
+    let served = served();
+    let runtime = |threads| {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
+        runtime.expect("a runtime")
+    };
+    let calls = runtime(2);
+    for round in 0..ENDS {
+        let builder = RedisStore::builder(&served.redis.url());
+        let store = builder.deadline(Duration::from_secs(30)).build().expect("this is a URL");
+        let first = runtime(1);
+        assert_eq!(first.block_on(left(&store, "first")) + 1, 100 - round);
+        let callers: Vec<_> = (0..32)
+            .map(|_| {
+                let store = store.clone();
+                calls.spawn(async move {
+                    let mut ends = Vec::new();
+                    for _ in 0..10 {
+                        ends.extend(take(&store, "others").await.err().map(|error| error.kind()));
+                    }
+                    ends
+                })
+            })
+            .collect();
+        drop(first);
+        for caller in calls.block_on(join_all(callers)) {
+            let ends = caller.expect("it does not panic");
+            assert!(!ends.contains(&StoreErrorKind::Timeout), "{ends:?}");
+        }
+    }
+}
+
+/// How many connections end: it is seldom that one ends just when a call is handed to it.
+const ENDS: i64 = 50;
+
 /// As of a thread that has a runtime of its own and nothing to do any more.
 #[test]
 fn an_attempt_to_connect_on_a_runtime_that_stands_still_is_begun_again() {
